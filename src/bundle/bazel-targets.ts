@@ -10,8 +10,6 @@ export interface BazelTarget {
   readonly maxAttempt: number;
   /** By the summary. */
   readonly resolvedStatus: 'Passed' | 'Failed' | 'Flaky' | null;
-  readonly startedAt: number | null;
-  readonly stoppedAt: number | null;
 }
 
 /** For all labels together: a million of the usual length. */
@@ -50,16 +48,16 @@ export class BazelTargets {
 }
 
 function unknownTarget(label: string): BazelTarget {
-  return { label, result: 'UNSPECIFIED', maxAttempt: 0, resolvedStatus: null, startedAt: null, stoppedAt: null };
+  return { label, result: 'UNSPECIFIED', maxAttempt: 0, resolvedStatus: null };
 }
 
 function withResult(target: BazelTarget, { status, attempt }: BepResult): BazelTarget {
   return { ...target, result: bazelResult(status), maxAttempt: Math.max(target.maxAttempt, attempt) };
 }
 
-function withSummary(target: BazelTarget, { status, firstStartedAt, lastStoppedAt }: BepSummary): BazelTarget {
+function withSummary(target: BazelTarget, { status }: BepSummary): BazelTarget {
   const resolvedStatus = (RESOLVED as ReadonlyMap<string, BazelTarget['resolvedStatus']>).get(status) ?? null;
-  return { ...target, resolvedStatus, startedAt: firstStartedAt, stoppedAt: lastStoppedAt };
+  return { ...target, resolvedStatus };
 }
 
 export function bazelResult(status: string): BazelTarget['result'] {

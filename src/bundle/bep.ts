@@ -1,7 +1,7 @@
 // Bazel's build event protocol as JSON: one object after another, with or without separators.
 
 import type { Issue } from '../flaky/identity/issue.ts';
-import { cutBytes } from '../flaky/identity/test-id.ts';
+import { cutBytes } from '../lib/text.ts';
 import { Unreadable } from './unreadable.ts';
 
 /** Bazel's verdict on a whole target. */
@@ -9,9 +9,6 @@ export interface BepSummary {
   readonly kind: 'summary';
   readonly label: string;
   readonly status: string;
-  /** Milliseconds. */
-  readonly firstStartedAt: number | null;
-  readonly lastStoppedAt: number | null;
 }
 
 /** One attempt of one shard of one run of a target. */
@@ -21,13 +18,9 @@ export interface BepResult {
   readonly status: string;
   /** From 0. */
   readonly attempt: number;
-  readonly run: number;
-  readonly shard: number;
   readonly isCached: boolean;
   readonly startedAt: number | null;
   readonly durationMs: number | null;
-  /** Reports written by this attempt. */
-  readonly xmlUris: readonly string[];
 }
 
 export interface BepOptions {
@@ -42,7 +35,6 @@ const MAX_EVENT_BYTES = 4 * 1024 ** 2;
 /** An empty event has two bytes. */
 const MAX_EVENTS = 10_000_000;
 const MAX_LABEL_BYTES = 8_000;
-const MAX_OUTPUTS = 1_000;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -90,31 +82,20 @@ function parseEvent(text: string): BepSummary | BepResult | undefined {
 }
 
 function parseSummary(id: Fields, summary: Fields): BepSummary {
-  return {
-    kind: 'summary',
-    label: labelOf(id),
-    status: textOf(summary['overallStatus']),
-    firstStartedAt: instantOf(summary['firstStartTime'], summary['firstStartTimeMillis']),
-    lastStoppedAt: instantOf(summary['lastStopTime'], summary['lastStopTimeMillis']),
-  };
+  return { kind: 'summary', label: labelOf(id), status: textOf(summary['overallStatus']) };
 }
 
 function parseResult(id: Fields, result: Fields): BepResult {
   const isCachedRemotely = fieldsOf(result['executionInfo'])['cachedRemotely'] === true;
-  const outputs = Array.isArray(result['testActionOutput']) ? result['testActionOutput'] : [];
-  const uris = outputs.slice(0, MAX_OUTPUTS).map((output) => textOf(fieldsOf(output)['uri']));
   return {
     kind: 'result',
     label: labelOf(id),
     status: textOf(result['status']),
     // Bazel counts attempts from 1.
     attempt: Math.max(0, (numberOf(id['attempt']) ?? 1) - 1),
-    run: numberOf(id['run']) ?? 0,
-    shard: numberOf(id['shard']) ?? 0,
     isCached: result['cachedLocally'] === true || isCachedRemotely,
     startedAt: instantOf(result['testAttemptStart'], result['testAttemptStartMillisEpoch']),
     durationMs: durationOf(result['testAttemptDuration'], result['testAttemptDurationMillis']),
-    xmlUris: uris.filter((uri) => uri.endsWith('.xml')),
   };
 }
 

@@ -1,20 +1,12 @@
 import type { Issue } from '../flaky/identity/issue.ts';
-import {
-  type BazelBuild,
-  decodeBuild,
-  decodeRun,
-  decodeUploader,
-  type InternalRun,
-  RUN_WIRE_TYPES,
-  type Uploader,
-} from './internal-run.ts';
+import { type BazelBuild, decodeBuild, decodeRun, type InternalRun, RUN_WIRE_TYPES } from './internal-run.ts';
 import { type Cursor, damaged, fixedLength, LENGTH, MAX_VARINT_BYTES, readVarint, VARINT } from './protobuf.ts';
 import { Unreadable } from './unreadable.ts';
 
 // internal.bin is one message that holds all others and may have gigabytes, so it is decoded as it arrives. For the
 // outer messages only the remaining bytes are tracked; each run is decoded as soon as it is complete.
 
-export type InternalItem = InternalRun | BazelBuild | Uploader;
+export type InternalItem = InternalRun | BazelBuild;
 
 interface InternalOptions {
   /** The entry's name, for issues. */
@@ -136,7 +128,6 @@ class InternalDecoder {
   }
 
   #decoderOf(number: number): ((cursor: Cursor) => InternalItem) | undefined {
-    if (number === 2) return decodeUploader;
     if (this.#level === 'report') return undefined;
     if (number === 1) return decodeRun;
     return number === 3 ? decodeBuild : undefined;

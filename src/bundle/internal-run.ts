@@ -1,4 +1,4 @@
-import { cutBytes } from '../flaky/identity/test-id.ts';
+import { cutBytes } from '../lib/text.ts';
 import { type Cursor, countOf, type FieldValue, LENGTH, readMessage, textOf, VARINT, within } from './protobuf.ts';
 
 /** One execution of a test, as the uploader read it from a report. Empty: unknown. */
@@ -10,14 +10,12 @@ export interface InternalRun {
   readonly classname: string;
   readonly file: string;
   readonly parent: string;
-  readonly line: number | null;
   readonly status: RunStatus;
   /** From 0. */
   readonly attempt: number | null;
   /** Milliseconds; null: unknown. */
   readonly startedAt: number | null;
   readonly durationMs: number | null;
-  readonly isQuarantined: boolean;
   readonly codeOwners: readonly string[];
   readonly output: RunOutput | null;
   readonly bazelLabel: string | null;
@@ -29,8 +27,6 @@ const STATUSES: readonly RunStatus[] = ['UNSPECIFIED', 'SUCCESS', 'FAILURE', 'SK
 export interface RunOutput {
   readonly text: string;
   readonly message: string;
-  readonly systemOut: string;
-  readonly systemErr: string;
 }
 
 /** Bazel's verdict on a target. */
@@ -38,19 +34,9 @@ export interface BazelBuild {
   readonly kind: 'build';
   readonly label: string;
   readonly result: 'UNSPECIFIED' | 'SUCCESS' | 'FAILURE' | 'SKIPPED' | 'FLAKY';
-  readonly maxAttempt: number | null;
 }
 
 const RESULTS: readonly BazelBuild['result'][] = ['UNSPECIFIED', 'SUCCESS', 'FAILURE', 'SKIPPED', 'FLAKY'];
-
-export interface Uploader {
-  readonly kind: 'uploader';
-  readonly version: string;
-  /** `rspec` for the RSpec plugin. */
-  readonly origin: string;
-  readonly uploadedAt: number | null;
-  readonly variant: string;
-}
 
 /** The uploader cuts names at this length, so a longer one comes from another tool. */
 const MAX_NAME_BYTES = 8_000;
@@ -60,8 +46,7 @@ const MAX_OWNERS = 100;
 
 /** The wire type of each field by its number, which tells one message from another. */
 export const RUN_WIRE_TYPES = wireTypes('LLLLLVVVLLLVLLLLL');
-const BUILD_WIRE_TYPES = wireTypes('LVL');
-const UPLOADER_WIRE_TYPES = wireTypes('LLLL');
+const BUILD_WIRE_TYPES = wireTypes('LV');
 
 function wireTypes(letters: string): readonly number[] {
   return [-1, ...[...letters].map((letter) => (letter === 'L' ? LENGTH : VARINT))];
@@ -72,15 +57,12 @@ type Timestamp = number | null;
 
 interface Draft {
   names: string[];
-  line: number | null;
-  oldLine: number | null;
   status: RunStatus;
   attempt: number | null;
   oldAttempt: number | null;
   startedAt: Timestamp;
   finishedAt: Timestamp;
   oldMessage: string;
-  isQuarantined: boolean;
   codeOwners: string[];
   output: RunOutput | null;
   bazel: { label: string; attempt: number | null } | null;
@@ -89,15 +71,12 @@ interface Draft {
 export function decodeRun(cursor: Cursor): InternalRun {
   const draft: Draft = {
     names: ['', '', '', '', '', ''],
-    line: null,
-    oldLine: null,
     status: 'UNSPECIFIED',
     attempt: null,
     oldAttempt: null,
     startedAt: null,
     finishedAt: null,
     oldMessage: '',
-    isQuarantined: false,
     codeOwners: [],
     output: null,
     bazel: null,
@@ -111,16 +90,13 @@ export function decodeRun(cursor: Cursor): InternalRun {
 
 function readRunField(draft: Draft, number: number, value: FieldValue): void {
   if (number <= 5) draft.names[number] = cutBytes(textOf(value), MAX_NAME_BYTES);
-  else if (number === 6) draft.oldLine = countOf(value);
   else if (number === 7) draft.status = STATUSES[value.number] ?? 'UNSPECIFIED';
   else if (number === 8) draft.oldAttempt = countOf(value);
   else if (number === 9) draft.startedAt = decodeTimestamp(value);
   else if (number === 10) draft.finishedAt = decodeTimestamp(value);
   else if (number === 11) draft.oldMessage = textOf(value).slice(0, MAX_OUTPUT_LENGTH);
-  else if (number === 12) draft.isQuarantined = value.number !== 0;
   else if (number === 13) addOwner(draft.codeOwners, value);
   else if (number === 14) draft.attempt = decodeNumber(value);
-  else if (number === 15) draft.line = decodeNumber(value);
   else if (number === 16) draft.output = decodeOutput(value);
   else if (number === 17) draft.bazel = decodeBazelRun(value);
 }
@@ -129,7 +105,7 @@ function finishRun(draft: Draft): InternalRun {
   const [, infoId = '', name = '', classname = '', file = '', parent = ''] = draft.names;
   const { startedAt, finishedAt, oldMessage } = draft;
   const spanMs = finishedAt === null || startedAt === null ? null : finishedAt - startedAt;
-  const old = oldMessage === '' ? null : { text: oldMessage, message: '', systemOut: '', systemErr: '' };
+  const old = oldMessage === '' ? null : { text: oldMessage, message: '' };
   // Writers that know only the old fields omit a 0, which also means "none".
   return {
     kind: 'run',
@@ -138,13 +114,11 @@ function finishRun(draft: Draft): InternalRun {
     classname,
     file,
     parent,
-    line: draft.line ?? (draft.oldLine || null),
     status: draft.status,
     attempt: draft.bazel?.attempt ?? draft.attempt ?? (draft.oldAttempt || null),
     // The uploader writes 1970 for a report without timestamps; the duration is still right.
     startedAt: startedAt === 0 ? null : startedAt,
     durationMs: spanMs === null || spanMs < 0 ? null : spanMs,
-    isQuarantined: draft.isQuarantined,
     codeOwners: draft.codeOwners,
     output: draft.output ?? old,
     bazelLabel: draft.bazel?.label ?? null,
@@ -154,25 +128,12 @@ function finishRun(draft: Draft): InternalRun {
 export function decodeBuild(cursor: Cursor): BazelBuild {
   let label = '';
   let result: BazelBuild['result'] = 'UNSPECIFIED';
-  let maxAttempt: number | null = null;
   readMessage(cursor, (number, value) => {
     if (value.wireType !== BUILD_WIRE_TYPES[number]) return;
     if (number === 1) label = cutBytes(textOf(value), MAX_NAME_BYTES);
-    else if (number === 2) result = RESULTS[value.number] ?? 'UNSPECIFIED';
-    else maxAttempt = decodeNumber(value);
+    else result = RESULTS[value.number] ?? 'UNSPECIFIED';
   });
-  return { kind: 'build', label, result, maxAttempt };
-}
-
-export function decodeUploader(cursor: Cursor): Uploader {
-  const texts = ['', '', '', '', ''];
-  let uploadedAt: number | null = null;
-  readMessage(cursor, (number, value) => {
-    if (value.wireType !== UPLOADER_WIRE_TYPES[number]) return;
-    if (number === 3) uploadedAt = decodeTimestamp(value);
-    else texts[number] = cutBytes(textOf(value), MAX_NAME_BYTES);
-  });
-  return { kind: 'uploader', version: texts[1] ?? '', origin: texts[2] ?? '', uploadedAt, variant: texts[4] ?? '' };
+  return { kind: 'build', label, result };
 }
 
 /** Nanoseconds may exceed a second: the uploader adds without carrying. Null: outside the range of Date. */
@@ -197,12 +158,14 @@ function decodeNumber(value: FieldValue): number | null {
 }
 
 function decodeOutput(value: FieldValue): RunOutput {
-  const texts = ['', '', '', '', ''];
+  let text = '';
+  let message = '';
   readMessage(within(value), (number, part) => {
-    if (number <= 4 && part.wireType === LENGTH) texts[number] = textOf(part).slice(0, MAX_OUTPUT_LENGTH);
+    if (part.wireType !== LENGTH) return;
+    if (number === 1) text = textOf(part).slice(0, MAX_OUTPUT_LENGTH);
+    else if (number === 2) message = textOf(part).slice(0, MAX_OUTPUT_LENGTH);
   });
-  const [, text = '', message = '', systemOut = '', systemErr = ''] = texts;
-  return { text, message, systemOut, systemErr };
+  return { text, message };
 }
 
 function decodeBazelRun(value: FieldValue): { label: string; attempt: number | null } {

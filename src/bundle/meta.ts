@@ -4,24 +4,16 @@ import { Unreadable } from './unreadable.ts';
 
 /** The used parts of meta.json. Unknown keys are ignored; keys that older clients do not write are null. */
 export interface BundleMeta {
-  readonly cliVersion: string;
   readonly org: string;
   readonly repository: { readonly host: string; readonly owner: string; readonly name: string };
-  readonly repositoryUrl: string;
   readonly commit: MetaCommit;
   readonly bundleUploadId: string;
   readonly bundleUploadIdV2: string | null;
-  readonly testCollectionId: string | null;
   readonly fileSets: readonly FileSet[];
   readonly envs: ReadonlyMap<string, string>;
-  /** Milliseconds, by the client's clock. */
-  readonly uploadedAt: number | null;
-  readonly testCommand: string | null;
   readonly os: string | null;
   /** The path of the client's CODEOWNERS: its folder decides the grammar. */
   readonly codeOwnersPath: string | null;
-  readonly numFiles: number | null;
-  readonly numTests: number | null;
   /** Empty: no variant. */
   readonly variant: string;
   /** The entry with the runs; null: older clients sent only reports. */
@@ -32,14 +24,11 @@ export interface MetaCommit extends CommitFacts {
   readonly sha: string;
   /** As in git, such as refs/heads/main. */
   readonly branch: string;
-  readonly committedAt: number | null;
 }
 
 export interface FileSet {
   readonly kind: 'junit' | 'internal';
   readonly files: readonly BundledFile[];
-  /** Bazel's verdict on the whole target. */
-  readonly resolvedStatus: 'Passed' | 'Failed' | 'Flaky' | null;
 }
 
 export interface BundledFile {
@@ -61,26 +50,19 @@ export function parseMeta(text: string): BundleMeta {
   const repo = fields(meta['repo']);
   const names = fields(repo['repo']);
   return {
-    cliVersion: textOf(meta['cli_version']) ?? '',
     org: required(meta['org'], 'org'),
     repository: {
       host: required(names['host'], 'repo.repo.host'),
       owner: required(names['owner'], 'repo.repo.owner'),
       name: required(names['name'], 'repo.repo.name'),
     },
-    repositoryUrl: textOf(repo['repo_url']) ?? '',
     commit: parseCommit(meta, repo),
     bundleUploadId: required(meta['bundle_upload_id'], 'bundle_upload_id'),
     bundleUploadIdV2: textOf(meta['bundle_upload_id_v2']),
-    testCollectionId: textOf(meta['test_collection_short_id']),
     fileSets: parseFileSets(meta['file_sets']),
     envs: parseEnvs(meta),
-    uploadedAt: secondsOf(meta['upload_time_epoch']),
-    testCommand: textOf(meta['test_command']),
     os: textOf(meta['os_info']),
     codeOwnersPath: textOf(fields(meta['codeowners'])['path']),
-    numFiles: countOf(meta['num_files']),
-    numTests: countOf(meta['num_tests']),
     variant: cutVariant(textOf(meta['variant'])),
     internalPath: textOf(fields(meta['internal_bundled_file'])['path']),
   };
@@ -101,7 +83,6 @@ function parseCommit(meta: Fields, repo: Fields): MetaCommit {
   return {
     sha: textOf(repo['repo_head_sha']) ?? '',
     branch: textOf(repo['repo_head_branch']) ?? '',
-    committedAt: secondsOf(repo['repo_head_commit_epoch']),
     message: textOf(repo['repo_head_commit_message']) ?? '',
     authorName: textOf(repo['repo_head_author_name']) ?? '',
     authorEmail: textOf(repo['repo_head_author_email']) ?? '',
@@ -123,7 +104,7 @@ function parseFileSets(value: unknown): FileSet[] {
       files.push({ path, originalPath: textOf(file['original_path_rel']) ?? textOf(file['original_path']) ?? path });
     }
     const kind = set['file_set_type'] === 'Internal' ? 'internal' : 'junit';
-    sets.push({ kind, files, resolvedStatus: statusOf(set['resolved_status']) });
+    sets.push({ kind, files });
   }
   return sets;
 }
@@ -156,20 +137,6 @@ function listOf(value: unknown): readonly unknown[] {
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value.slice(0, MAX_TEXT) : null;
-}
-
-function countOf(value: unknown): number | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
-}
-
-function secondsOf(value: unknown): number | null {
-  const seconds = countOf(value);
-  // The largest Date.
-  return seconds === null || seconds > 8_640_000_000_000 ? null : seconds * 1_000;
-}
-
-function statusOf(value: unknown): FileSet['resolvedStatus'] {
-  return value === 'Passed' || value === 'Failed' || value === 'Flaky' ? value : null;
 }
 
 /** The server's facts about an upload, from the call that made its URL. */

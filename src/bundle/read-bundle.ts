@@ -1,6 +1,6 @@
 import type { Issue } from '../flaky/identity/issue.ts';
 import { DECODE_LIMITS, type DecodeLimits, decodeBody } from './decode-body.ts';
-import { type BundledFile, type BundleMeta, type FileSet, parseMeta } from './meta.ts';
+import { type BundledFile, type BundleMeta, parseMeta } from './meta.ts';
 import { readTar, TAR_LIMITS, type TarEntry, type TarLimits } from './read-tar.ts';
 import { Unreadable } from './unreadable.ts';
 
@@ -17,7 +17,6 @@ export interface BundleFile {
   readonly path: string;
   /** The name that people see. */
   readonly originalPath: string;
-  readonly resolvedStatus: FileSet['resolvedStatus'];
   readonly size: number;
   readonly body: AsyncIterable<Uint8Array>;
 }
@@ -112,8 +111,7 @@ async function* readFiles(
       onIssue(warning(path, 'A file of the bundle is not used.', 'It is no report, or is there twice.'));
     } else {
       if (kind !== 'junit') seen.add(path);
-      const { originalPath = path, resolvedStatus = null } = file ?? {};
-      yield { kind, path, originalPath, resolvedStatus, size, body };
+      yield { kind, path, originalPath: file?.originalPath ?? path, size, body };
     }
   }
   for (const path of missing) onIssue(missingFile(path, listed.get(path)));
@@ -121,18 +119,16 @@ async function* readFiles(
 
 interface ListedFile extends Omit<BundledFile, 'path'> {
   readonly kind: 'internal' | 'junit';
-  readonly resolvedStatus: FileSet['resolvedStatus'];
 }
 
 /** The entries listed in meta.json, by path. */
 function listFiles(meta: BundleMeta): ReadonlyMap<string, ListedFile> {
   const listed = new Map<string, ListedFile>();
-  for (const { kind, files, resolvedStatus } of meta.fileSets) {
-    for (const { path, originalPath } of files) listed.set(normalise(path), { kind, originalPath, resolvedStatus });
+  for (const { kind, files } of meta.fileSets) {
+    for (const { path, originalPath } of files) listed.set(normalise(path), { kind, originalPath });
   }
   if (meta.internalPath !== null) {
-    const originalPath = meta.internalPath;
-    listed.set(normalise(meta.internalPath), { kind: 'internal', originalPath, resolvedStatus: null });
+    listed.set(normalise(meta.internalPath), { kind: 'internal', originalPath: meta.internalPath });
   }
   return listed;
 }

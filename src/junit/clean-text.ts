@@ -1,3 +1,5 @@
+import { cutBytes } from '../lib/text.ts';
+
 /** Stand for a literal `&` and `<`. They are noncharacters, so no report contains them. */
 export const LITERAL_AMPERSAND = '\ufdd0';
 export const LITERAL_LESS = '\ufdd1';
@@ -68,16 +70,4 @@ const BLANKS = [0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000];
 
 function restoreMarkup(text: string): string {
   return text.replaceAll(LITERAL_AMPERSAND, '&').replaceAll(LITERAL_LESS, '<').toWellFormed();
-}
-
-function cutBytes(text: string, maxBytes: number): string {
-  if (text.length * 3 <= maxBytes) return text;
-  let bytes = 0;
-  for (let at = 0; at < text.length; ) {
-    const code = text.codePointAt(at) as number;
-    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    if (bytes > maxBytes) return text.slice(0, at);
-    at += code < 0x10000 ? 1 : 2;
-  }
-  return text;
 }

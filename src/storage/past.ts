@@ -77,7 +77,7 @@ export function isOfOutage({ key }: Pick<PastFact, 'key'>): boolean {
 }
 
 /** Of a fact that holds now. */
-export const FOREVER: Instant = Number.MAX_SAFE_INTEGER;
+export const FOREVER = 9_007_199_254_740_991;
 
 export type NewFact = Pick<PastFact, 'subject' | 'key' | 'body'>;
 

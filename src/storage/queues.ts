@@ -221,7 +221,7 @@ export function isOutranked(row: ImpactedTargetsRow, known: ImpactedTargetsRow |
   return row.isOfFork && known?.isOfFork === false;
 }
 /** Naming a stored target set again renews it. A set younger than this is not rewritten, because sets are large. */
-export const TARGET_SET_RENEWAL_MS = 24 * 60 * 60 * 1000;
+export const TARGET_SET_RENEWAL_MS = 86_400_000;
 
 export type Decide = (changed: QueueSnapshot | undefined) => QueueCommit | undefined;
 

@@ -191,7 +191,7 @@ describe('client commands', () => {
       const { createProgram } = await import('./src/cli/program.ts');
       const early = seen.filter((url) => /typebox|contract/.test(url)).length;
       await createProgram().loadEverything();
-      const server = seen.filter((url) => /fastify|pino|kysely|src\\/(?:app|main|forge\\/(?!github\\/api\\/app-needs))|http\\/(?!contract)/.test(url));
+      const server = seen.filter((url) => /fastify|pino|src\\/(?:app|main|forge\\/(?!github\\/api\\/app-needs))|http\\/(?!contract)/.test(url));
       console.log(JSON.stringify({ early, server }));`;
     const text = execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: root, encoding: 'utf8' });
     assert.deepEqual(JSON.parse(text), { early: 0, server: [] });

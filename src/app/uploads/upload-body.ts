@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { cutBytes } from '../../flaky/identity/test-id.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { cutBytes } from '../../lib/text.ts';
 import type { Store } from '../../storage/store.ts';
 import type { UploadFile } from '../../storage/uploads.ts';
 

@@ -1,4 +1,4 @@
-import { cutBytes } from './test-id.ts';
+import { cutBytes } from '../../lib/text.ts';
 
 const MAX_BRANCH_BYTES = 1_000;
 

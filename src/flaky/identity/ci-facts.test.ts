@@ -42,7 +42,6 @@ const CASES: [string, Readonly<Record<string, string>>, Partial<CiFacts>][] = [
       authorName: 'A',
       authorEmail: 'a@x',
       commitMessage: 'm',
-      title: 't',
     },
   ],
   [
@@ -65,7 +64,6 @@ const CASES: [string, Readonly<Record<string, string>>, Partial<CiFacts>][] = [
       jobUrl: 'https://github.com/acme/widgets/actions/runs/9?pr=12',
       workflow: 'CI',
       job: 'test',
-      actor: 'dev',
       authorName: 'Dev',
     },
   ],
@@ -96,7 +94,7 @@ const CASES: [string, Readonly<Record<string, string>>, Partial<CiFacts>][] = [
       CHANGE_AUTHOR_DISPLAY_NAME: 'J',
       CHANGE_AUTHOR_EMAIL: 'j@x',
     },
-    { platform: 'jenkins', branch: 'c', prNumber: 3, jobUrl: 'u', authorName: 'J', committerEmail: 'j@x' },
+    { platform: 'jenkins', branch: 'c', prNumber: 3, jobUrl: 'u', authorName: 'J' },
   ],
   [
     'Cloud Build, which beats a BUILD_ID',
@@ -150,7 +148,6 @@ const CASES: [string, Readonly<Record<string, string>>, Partial<CiFacts>][] = [
       jobUrl: 'https://s/projects/p/jobs/j',
       workflow: 'n',
       job: 'jn',
-      committerName: 'C',
     },
   ],
   [
@@ -177,9 +174,7 @@ const CASES: [string, Readonly<Record<string, string>>, Partial<CiFacts>][] = [
       job: 's',
       authorName: 'Ann B',
       authorEmail: 'ann@x',
-      actor: 'Ann B',
       commitMessage: 'm',
-      title: 't',
     },
   ],
   [
@@ -193,7 +188,7 @@ const CASES: [string, Readonly<Record<string, string>>, Partial<CiFacts>][] = [
       DRONE_COMMIT_AUTHOR_NAME: 'D',
       DRONE_PULL_REQUEST_TITLE: 't',
     },
-    { platform: 'drone', branch: 'd', prNumber: 2, jobUrl: 'l', actor: 'dd', authorName: 'D', title: 't' },
+    { platform: 'drone', branch: 'd', prNumber: 2, jobUrl: 'l', authorName: 'D' },
   ],
   [
     'Bitbucket',
@@ -225,7 +220,7 @@ const CASES: [string, Readonly<Record<string, string>>, Partial<CiFacts>][] = [
       CIRCLE_JOB: 'j',
       CIRCLE_USERNAME: 'c',
     },
-    { platform: 'circleci', branch: 'pull/6', prNumber: 6, jobUrl: 'u', job: 'j', actor: 'c' },
+    { platform: 'circleci', branch: 'pull/6', prNumber: 6, jobUrl: 'u', job: 'j' },
   ],
   [
     'CircleCI, with all parts of a link',
@@ -250,7 +245,7 @@ const CASES: [string, Readonly<Record<string, string>>, Partial<CiFacts>][] = [
       bamboo_shortJobName: 'j',
       bamboo_planRepository_username: 'u',
     },
-    { platform: 'bamboo', branch: 'b', prNumber: 2, jobUrl: 'r', workflow: 'p', job: 'j', actor: 'u' },
+    { platform: 'bamboo', branch: 'b', prNumber: 2, jobUrl: 'r', workflow: 'p', job: 'j' },
   ],
   ...['TRAVIS', 'WEBAPPIO', 'CODEBUILD_BUILD_ID', 'TF_BUILD', 'UNKNOWN'].map(
     (sign): [string, Record<string, string>, Partial<CiFacts>] => [
@@ -261,7 +256,6 @@ const CASES: [string, Readonly<Record<string, string>>, Partial<CiFacts>][] = [
         branchClass: 'NONE',
         prNumber: null,
         jobUrl: '',
-        actor: 'dev@acme.test',
         commitMessage: 'A',
       },
     ],

@@ -22,13 +22,9 @@ export interface CiFacts {
   readonly jobUrl: string;
   readonly workflow: string;
   readonly job: string;
-  readonly actor: string;
   readonly authorName: string;
   readonly authorEmail: string;
-  readonly committerName: string;
-  readonly committerEmail: string;
   readonly commitMessage: string;
-  readonly title: string;
 }
 
 export interface CiSources {
@@ -54,13 +50,9 @@ export function readCiFacts({ envs, commit, rules }: CiSources): CiFacts {
     jobUrl: said.jobUrl ?? '',
     workflow: said.workflow ?? '',
     job: said.job ?? '',
-    actor: pick(said.actor, commit.authorEmail || commit.authorName),
     authorName: pick(said.authorName, commit.authorName),
     authorEmail: pick(said.authorEmail, commit.authorEmail),
-    committerName: pick(said.committerName, commit.authorName),
-    committerEmail: pick(said.committerEmail, commit.authorEmail),
     commitMessage: pick(said.commitMessage, commit.message),
-    title: said.title ?? '',
   };
 }
 

@@ -11,13 +11,9 @@ export interface PlatformFacts {
   readonly jobUrl?: string | undefined;
   readonly workflow?: string | undefined;
   readonly job?: string | undefined;
-  readonly actor?: string | undefined;
   readonly authorName?: string | undefined;
   readonly authorEmail?: string | undefined;
-  readonly committerName?: string | undefined;
-  readonly committerEmail?: string | undefined;
   readonly commitMessage?: string | undefined;
-  readonly title?: string | undefined;
   readonly isMergeTrain?: boolean;
 }
 
@@ -49,16 +45,15 @@ export const CI_PLATFORMS: readonly CiPlatform[] = [
 ];
 
 function readCustom(env: Env): PlatformFacts {
-  const person = { name: env('AUTHOR_NAME'), email: env('AUTHOR_EMAIL') };
   return {
     branch: env('COMMIT_BRANCH'),
     prNumber: env('PR_NUMBER'),
     jobUrl: env('JOB_URL'),
     workflow: env('JOB_NAME'),
     job: env('JOB_NAME'),
-    ...people(person),
+    authorName: env('AUTHOR_NAME'),
+    authorEmail: env('AUTHOR_EMAIL'),
     commitMessage: env('COMMIT_MESSAGE'),
-    title: env('PR_TITLE'),
   };
 }
 
@@ -77,8 +72,6 @@ function readGitHub(env: Env): PlatformFacts {
     jobUrl: env('JOB_URL') ?? runUrl,
     workflow: env('GITHUB_WORKFLOW'),
     job: env('GITHUB_JOB'),
-    actor: env('GITHUB_ACTOR'),
-    title: env('PR_TITLE'),
   };
 }
 
@@ -87,7 +80,8 @@ function readJenkins(env: Env): PlatformFacts {
     branch: env('CHANGE_BRANCH') ?? env('BRANCH_NAME'),
     prNumber: env('CHANGE_ID'),
     jobUrl: env('BUILD_URL'),
-    ...people({ name: env('CHANGE_AUTHOR_DISPLAY_NAME'), email: env('CHANGE_AUTHOR_EMAIL') }),
+    authorName: env('CHANGE_AUTHOR_DISPLAY_NAME'),
+    authorEmail: env('CHANGE_AUTHOR_EMAIL'),
   };
 }
 
@@ -98,7 +92,8 @@ function readBuildkite(env: Env): PlatformFacts {
     branch: env('BUILDKITE_BRANCH'),
     prNumber: env('BUILDKITE_PULL_REQUEST'),
     jobUrl: build === undefined || job === undefined ? build : `${build}#${job}`,
-    ...people({ name: env('BUILDKITE_BUILD_AUTHOR'), email: env('BUILDKITE_BUILD_AUTHOR_EMAIL') }),
+    authorName: env('BUILDKITE_BUILD_AUTHOR'),
+    authorEmail: env('BUILDKITE_BUILD_AUTHOR_EMAIL'),
   };
 }
 
@@ -110,26 +105,23 @@ function readSemaphore(env: Env): PlatformFacts {
     jobUrl: parts.includes(undefined) ? undefined : `${parts[0]}/projects/${parts[1]}/jobs/${parts[2]}`,
     workflow: env('SEMAPHORE_PROJECT_NAME'),
     job: env('SEMAPHORE_JOB_NAME'),
-    actor: env('SEMAPHORE_GIT_COMMIT_AUTHOR'),
     authorName: env('SEMAPHORE_GIT_COMMIT_AUTHOR'),
-    committerName: env('SEMAPHORE_GIT_COMMITTER'),
   };
 }
 
 function readGitLab(env: Env): PlatformFacts {
   const branch = env('CI_COMMIT_REF_NAME') ?? env('CI_COMMIT_BRANCH') ?? env('CI_MERGE_REQUEST_SOURCE_BRANCH_NAME');
-  const author = env('CI_COMMIT_AUTHOR') ?? '';
-  const bracket = author.indexOf('<');
-  const person = { name: author.slice(0, bracket).trim(), email: author.slice(bracket + 1).replaceAll('>', '') };
+  const by = env('CI_COMMIT_AUTHOR') ?? '';
+  const bracket = by.indexOf('<');
+  const person = { authorName: by.slice(0, bracket).trim(), authorEmail: by.slice(bracket + 1).replaceAll('>', '') };
   return {
     branch: branch?.replace(/^remotes\//, ''),
     prNumber: env('CI_MERGE_REQUEST_IID'),
     jobUrl: env('CI_JOB_URL'),
     workflow: env('CI_JOB_NAME'),
     job: env('CI_JOB_STAGE'),
-    ...(bracket < 0 ? {} : { ...people(person), actor: person.name }),
+    ...(bracket < 0 ? {} : person),
     commitMessage: env('CI_COMMIT_MESSAGE'),
-    title: env('CI_MERGE_REQUEST_TITLE'),
     isMergeTrain: env('CI_MERGE_REQUEST_EVENT_TYPE') === 'merge_train',
   };
 }
@@ -139,9 +131,8 @@ function readDrone(env: Env): PlatformFacts {
     branch: env('DRONE_SOURCE_BRANCH'),
     prNumber: env('DRONE_PULL_REQUEST'),
     jobUrl: env('DRONE_BUILD_LINK'),
-    ...people({ name: env('DRONE_COMMIT_AUTHOR_NAME'), email: env('DRONE_COMMIT_AUTHOR_EMAIL') }),
-    actor: env('DRONE_COMMIT_AUTHOR'),
-    title: env('DRONE_PULL_REQUEST_TITLE'),
+    authorName: env('DRONE_COMMIT_AUTHOR_NAME'),
+    authorEmail: env('DRONE_COMMIT_AUTHOR_EMAIL'),
   };
 }
 
@@ -166,7 +157,6 @@ function readCircle(env: Env): PlatformFacts {
     prNumber: env('CIRCLE_PR_NUMBER') ?? env('CIRCLE_PULL_REQUEST')?.split('/').at(-1),
     jobUrl: circleLink(env) ?? env('CIRCLE_BUILD_URL'),
     job: env('CIRCLE_JOB'),
-    actor: env('CIRCLE_USERNAME'),
   };
 }
 
@@ -186,7 +176,6 @@ function readBamboo(env: Env): PlatformFacts {
     jobUrl: env('bamboo_buildResultsUrl') ?? env('bamboo_resultsUrl'),
     workflow: env('bamboo_planName'),
     job: env('bamboo_shortJobName'),
-    actor: env('bamboo_planRepository_username'),
   };
 }
 
@@ -201,10 +190,6 @@ function readCloudBuild(env: Env): PlatformFacts {
     workflow: env('TRIGGER_NAME'),
     job: build,
   };
-}
-
-function people({ name, email }: { readonly name: string | undefined; readonly email: string | undefined }) {
-  return { actor: email ?? name, authorName: name, authorEmail: email, committerName: name, committerEmail: email };
 }
 
 /** CI systems write `false` and the like if there is no pull request. */

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { createLookupIds, createTestIds, cutBytes, cutVariant, type TestNames, uuidV5 } from './test-id.ts';
+import { cutBytes } from '../../lib/text.ts';
+import { createLookupIds, createTestIds, cutVariant, type TestNames, uuidV5 } from './test-id.ts';
 
 const WIDGETS = { org: 'acme', repository: { host: 'github.com', owner: 'acme', name: 'widgets' }, variant: '' };
 const ADDS: TestNames = { file: 'src/math.test.ts', classname: 'math', parent: 'math suite', name: 'adds', infoId: '' };

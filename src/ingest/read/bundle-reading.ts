@@ -196,7 +196,7 @@ export class BundleReading {
   }
 
   #note(item: InternalItem): void {
-    this.#hasList ||= item.kind !== 'uploader';
+    this.#hasList = true;
     if (item.kind === 'run') this.#listed += 1;
     if (item.kind === 'run' && item.status === 'FAILURE') this.#ledger.noteListed(item);
     // With Bazel there may be more reports than listed runs: those of targets that did not run.

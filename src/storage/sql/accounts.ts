@@ -73,75 +73,32 @@ function accountStatements(compiler: StatementCompiler) {
 }
 
 function organizationStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
+  const { sql } = compiler;
   return {
-    insertOrganization: compiler.insertOne('organizations', (insert) =>
-      insert.onConflict((conflict) => conflict.column('slug').doNothing()),
-    ),
-    findOrganization: compiler.statement<{ slug: string }>()((param) =>
-      builder.selectFrom('organizations').selectAll().where('slug', '=', param('slug')),
-    ),
-    findOrganizationById: compiler.statement<{ id: string }>()((param) =>
-      builder.selectFrom('organizations').selectAll().where('id', '=', param('id')),
-    ),
+    insertOrganization: compiler.insertOne('organizations', 'on conflict (slug) do nothing'),
+    findOrganization: sql('select * from organizations where slug = :slug'),
+    findOrganizationById: sql('select * from organizations where id = :id'),
   };
 }
 
+export const TOKEN_AND_ORGANIZATION = `select tokens.*, organizations.slug, organizations.created_at as organization_created_at
+  from tokens join organizations on organizations.id = tokens.organization_id`;
+
 function tokenStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
+  const { sql } = compiler;
   return {
-    insertToken: compiler.insertOne('tokens', (insert) => insert),
-    upsertToken: compiler.insertOne('tokens', (insert) =>
-      replacing(insert, 'tokens', { key: ['hash'], kept: ['id', 'created_at', 'last_used_at'] }),
-    ),
-    revokeOthers: compiler.statement<{ organizationId: string; origin: Token['origin']; hash: string; at: number }>()(
-      (param) =>
-        builder
-          .updateTable('tokens')
-          .set({ revoked_at: param('at') })
-          .where('organization_id', '=', param('organizationId'))
-          .where('origin', '=', param('origin'))
-          .where('hash', '!=', param('hash'))
-          .where('revoked_at', 'is', null),
-    ),
-    findToken: compiler.statement<{ hash: string }>()((param) =>
-      builder
-        .selectFrom('tokens')
-        .innerJoin('organizations', 'organizations.id', 'tokens.organization_id')
-        .selectAll('tokens')
-        .select(['organizations.slug', 'organizations.created_at as organization_created_at'])
-        .where('tokens.hash', '=', param('hash')),
-    ),
-    listTokens: compiler.statement<{ organizationId: string }>()((param) =>
-      builder
-        .selectFrom('tokens')
-        .selectAll()
-        .where('organization_id', '=', param('organizationId'))
-        .orderBy('created_at')
-        .orderBy('id'),
-    ),
-    revokeToken: compiler.statement<{ organizationId: string; id: string; at: number }>()((param) =>
-      builder
-        .updateTable('tokens')
-        .set((eb) => ({ revoked_at: eb.fn.coalesce('revoked_at', eb.cast<number>(eb.val(param('at')), 'bigint')) }))
-        .where('id', '=', param('id'))
-        .where('organization_id', '=', param('organizationId')),
-    ),
-    listTokensOfPeople: compiler.statement<object>()(() =>
-      builder.selectFrom('tokens').selectAll().where('person', 'is not', null).where('revoked_at', 'is', null),
-    ),
-    recordSignIn: compiler.statement<{ id: string; person: string; at: number }>()((param) =>
-      builder
-        .updateTable('tokens')
-        .set({ person: param('person'), signed_in_at: param('at') })
-        .where('id', '=', param('id')),
-    ),
-    recordTokenUse: compiler.statement<{ id: string; at: number }>()((param) =>
-      builder
-        .updateTable('tokens')
-        .set({ last_used_at: param('at') })
-        .where('id', '=', param('id'))
-        .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', param('at'))])),
-    ),
+    insertToken: compiler.insertOne('tokens', ''),
+    upsertToken: compiler.insertOne('tokens', replacing('tokens', ['hash'], ['id', 'created_at', 'last_used_at'])),
+    revokeOthers: sql(`
+      update tokens set revoked_at = :at
+      where organization_id = :organizationId and origin = :origin and hash <> :hash and revoked_at is null`),
+    findToken: sql(`${TOKEN_AND_ORGANIZATION} where tokens.hash = :hash`),
+    listTokens: sql('select * from tokens where organization_id = :organizationId order by created_at, id'),
+    revokeToken: sql(`
+      update tokens set revoked_at = coalesce(revoked_at, :at) where id = :id and organization_id = :organizationId`),
+    listTokensOfPeople: sql('select * from tokens where person is not null and revoked_at is null'),
+    recordSignIn: sql('update tokens set person = :person, signed_in_at = :at where id = :id'),
+    recordTokenUse: sql(`
+      update tokens set last_used_at = :at where id = :id and (last_used_at is null or last_used_at < :at)`),
   };
 }

@@ -1,4 +1,4 @@
-import type { AlarmStore, AuditMark } from '../alarms.ts';
+import type { AlarmStore } from '../alarms.ts';
 import type { QueueId } from '../queues.ts';
 import { feedInserts } from './feed-waiting.ts';
 import { allOf, execute, executeAll, findRow, type SqlEngine } from './operation.ts';
@@ -55,54 +55,26 @@ function auditMarks(engine: SqlEngine, compiler: StatementCompiler) {
 }
 
 export function alarmStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
+  const { sql, sqlOfMany } = compiler;
   return {
-    raise: compiler.insertOne('alarms', (insert) => insert.onConflict((conflict) => conflict.column('id').doNothing())),
-    end: compiler.statement<{ queueId: string; code: string; at: number }>()((param) =>
-      builder
-        .updateTable('alarms')
-        .set({ ended_at: param('at') })
-        .where('queue_id', '=', param('queueId'))
-        .where('code', '=', param('code'))
-        .where('ended_at', 'is', null),
-    ),
-    list: compiler.list<{ since: number; until: number; limit: number }, string>()((param, queueIds) =>
-      builder
-        .selectFrom('alarms')
-        .selectAll()
-        .where('queue_id', 'in', queueIds)
-        .where('at', '>=', param('since'))
-        .where('at', '<=', param('until'))
-        .orderBy('at', 'desc')
-        .orderBy('id')
-        .limit(param('limit')),
-    ),
-    count: compiler.list<object, string>()((_, queueIds) =>
-      builder
-        .selectFrom('alarms')
-        .select((eb) => ['queue_id', 'code', eb.fn.countAll<number>().as('count')])
-        .where('queue_id', 'in', queueIds)
-        .groupBy(['queue_id', 'code']),
+    raise: compiler.insertOne('alarms', 'on conflict (id) do nothing'),
+    end: sql('update alarms set ended_at = :at where queue_id = :queueId and code = :code and ended_at is null'),
+    list: sqlOfMany(`
+      select * from alarms where queue_id in (:items) and at >= :since and at <= :until
+      order by at desc, id limit :limit`),
+    count: sqlOfMany(
+      'select queue_id, code, count(*) as count from alarms where queue_id in (:items) group by queue_id, code',
     ),
   };
 }
 
 export function auditMarkStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  type Mark = AuditMark & { queueId: string };
+  const { sql } = compiler;
   return {
-    find: compiler.statement<{ queueId: string }>()((param) =>
-      builder.selectFrom('audit_marks').selectAll().where('queue_id', '=', param('queueId')),
-    ),
-    insert: compiler.insertOne('audit_marks', (insert) =>
-      insert.onConflict((conflict) => conflict.column('queue_id').doNothing()),
-    ),
-    update: compiler.statement<Mark & { expectedVersion: number }>()((param) =>
-      builder
-        .updateTable('audit_marks')
-        .set({ sha: param('sha'), version: param('version'), at: param('at') })
-        .where('queue_id', '=', param('queueId'))
-        .where('version', '=', param('expectedVersion')),
-    ),
+    find: sql('select * from audit_marks where queue_id = :queueId'),
+    insert: compiler.insertOne('audit_marks', 'on conflict (queue_id) do nothing'),
+    update: sql(`
+      update audit_marks set sha = :sha, version = :version, at = :at
+      where queue_id = :queueId and version = :expectedVersion`),
   };
 }

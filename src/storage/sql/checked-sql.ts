@@ -8,43 +8,35 @@ import type { Schema, TableName } from './schema.ts';
  * compared with, or else of the column of its name.
  */
 
-type Blank = ' ' | '\n';
 type Mark = '(' | ')' | ',';
 
 type Push<Done extends readonly string[], Word extends string> = Word extends '' ? Done : [...Done, Word];
 
-type Words<
+/** Splits at blanks first: TypeScript refuses a recursion that goes through a long text by characters. */
+type Words<Text extends string, Done extends readonly string[] = []> = Text extends `${infer Word} ${infer Rest}`
+  ? Words<Rest, [...Done, ...Parts<Word>]>
+  : [...Done, ...Parts<Text>];
+
+type Parts<
   Text extends string,
   Word extends string = '',
   Done extends readonly string[] = [],
 > = Text extends `${infer Char}${infer Rest}`
-  ? Char extends Blank
-    ? Words<Rest, '', Push<Done, Word>>
+  ? Char extends '\n'
+    ? Parts<Rest, '', Push<Done, Word>>
     : Char extends Mark
-      ? Words<Rest, '', [...Push<Done, Word>, Char]>
-      : Words<Rest, `${Word}${Char}`, Done>
+      ? Parts<Rest, '', [...Push<Done, Word>, Char]>
+      : Parts<Rest, `${Word}${Char}`, Done>
   : Push<Done, Word>;
 
 type Compared = '=' | '<' | '<=' | '>' | '>=' | '<>';
 
 type Keyword =
+  | ('select' | 'distinct' | 'from' | 'cross' | 'join' | 'left' | 'on' | 'as' | 'where' | 'and' | 'or' | 'not')
   | (
-      | 'select'
-      | 'distinct'
-      | 'from'
-      | 'join'
-      | 'left'
-      | 'on'
-      | 'as'
-      | 'where'
-      | 'and'
-      | 'or'
-      | 'not'
       | 'exists'
       | 'in'
       | 'is'
-    )
-  | (
       | 'null'
       | 'true'
       | 'false'
@@ -55,27 +47,36 @@ type Keyword =
       | 'desc'
       | 'having'
       | 'limit'
+    )
+  | (
       | 'offset'
       | 'union'
       | 'all'
+      | 'update'
+      | 'set'
+      | 'delete'
+      | 'returning'
+      | 'for'
+      | 'skip'
+      | 'locked'
+      | 'case'
+      | 'when'
     )
-  | ('update' | 'set' | 'delete' | 'returning' | 'for' | 'skip' | 'locked' | 'case' | 'when' | 'then' | 'else' | 'end')
+  | ('then' | 'else' | 'end' | 'insert' | 'into' | 'values' | 'conflict' | 'do' | 'nothing' | 'filter' | 'over')
   | (
+      | 'partition'
+      | 'row_number'
       | 'count'
       | 'sum'
       | 'min'
       | 'max'
       | 'coalesce'
-      | 'length'
+      | 'lower'
       | 'like'
+      | 'escape'
       | 'between'
-      | '*'
-      | '+'
-      | '-'
-      | '||'
-      | Compared
-      | Mark
-    );
+    )
+  | ('*' | '+' | '-' | '/' | '||' | Compared | Mark);
 
 /** The words that follow one of these. */
 type After<All extends readonly string[], Before extends string, Found = never> = All extends readonly [
@@ -86,7 +87,7 @@ type After<All extends readonly string[], Before extends string, Found = never> 
   ? After<[Second, ...Rest], Before, First extends Before ? Found | Second : Found>
   : Found;
 
-type TablesIn<All extends readonly string[]> = Extract<After<All, 'from' | 'join' | 'update'>, TableName>;
+type TablesIn<All extends readonly string[]> = Extract<After<All, 'from' | 'join' | 'update' | 'into'>, TableName>;
 
 type ColumnIn<Tables extends TableName> = Tables extends TableName ? keyof Schema[Tables] & string : never;
 
@@ -101,7 +102,7 @@ type Bare<Word> = Word extends `${string}.${infer Column}` ? Column : Word;
 type Misspelt<All extends readonly string[], Column extends string = ColumnIn<TablesIn<All>>> = Exclude<
   All[number],
   | (Keyword | TableName | Column | After<All, 'as'>)
-  | (`${string}.${Column | '*'}` | `:${string}` | `'${string}'` | `${number}`)
+  | (`${string}.${Column | After<All, 'as'> | '*'}` | `:${string}` | `'${string}'` | `${number}`)
 >;
 
 /** Asks of a text with a misspelt word for what no text has. */
@@ -117,7 +118,7 @@ type TypeByName<Tables extends TableName, Name> = Name extends keyof NamedIn<Tab
 
 type Value<Tables extends TableName, Name, Column, By> = By extends 'limit' | 'offset'
   ? number
-  : By extends Compared | 'in'
+  : By extends Compared | 'in' | 'like'
     ? [TypeIn<Tables, Bare<Column>>] extends [never]
       ? TypeByName<Tables, Name>
       : TypeIn<Tables, Bare<Column>>
@@ -190,16 +191,24 @@ type Returned<All extends readonly string[]> = All extends readonly [
     : Returned<Rest>
   : never;
 
-type Item<Pair, Tables extends TableName> = Pair extends readonly [infer First, infer Last]
+type Item<Pair, All extends readonly string[]> = Pair extends readonly [infer First, infer Last]
   ? Bare<Last> extends '*'
     ? never
-    : [Bare<Last>, Shown<TypeIn<Tables, Bare<Last>>, First>]
+    : [Bare<Last>, Shown<TypeIn<TablesIn<All>, Bare<Last>>, TypeIn<TablesIn<All>, Bare<First>>, First, All>]
   : never;
 
-/** An expression under a name that is no column's is a number; a subquery, and a figure of no rows, is null. */
-type Shown<Type, First> =
-  | ([Type] extends [never] ? number : Type)
-  | (First extends '(' | 'min' | 'max' | 'sum' ? null : never);
+/** An expression is a number, unless it has the name of a column. A subquery, and a figure of no rows, is null. A group has rows. */
+type Shown<Type, Only, First, All extends readonly string[]> =
+  | ([Type] extends [never] ? ([Only] extends [never] ? number : Only) : Type)
+  | (First extends '('
+      ? null
+      : First extends 'min' | 'max' | 'sum'
+        ? 'group' extends All[number]
+          ? never
+          : null
+        : never);
+
+type Star = readonly [unknown, `${string}*`];
 
 type Whole<Pair, Tables extends TableName> = Pair extends readonly [unknown, '*']
   ? Schema[Tables]
@@ -207,10 +216,9 @@ type Whole<Pair, Tables extends TableName> = Pair extends readonly [unknown, '*'
     ? Schema[Table]
     : unknown;
 
+type Row<Pairs, All extends readonly string[]> = [Extract<Pairs, Star>] extends [never]
+  ? ByName<Item<Pairs, All>>
+  : Whole<Extract<Pairs, Star>, TablesIn<All>> & ByName<Item<Pairs, All>>;
+
 /** The rows that a text answers with. */
-export type RowOf<Text extends string> =
-  Listed<Words<Text>> extends infer Pairs
-    ? [Pairs] extends [readonly [unknown, `${string}*`]]
-      ? Whole<Pairs, TablesIn<Words<Text>>>
-      : ByName<Item<Pairs, TablesIn<Words<Text>>>>
-    : never;
+export type RowOf<Text extends string> = Row<Listed<Words<Text>>, Words<Text>>;

@@ -1,28 +1,11 @@
-import {
-  DummyDriver,
-  Kysely,
-  type LimitNode,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  type RawBuilder,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-  sql,
-} from 'kysely';
-import type { Schema } from './schema.ts';
-
 export type SqlValue = string | number | null | boolean | Uint8Array;
 
 /** Everything in which the two databases differ, as far as queries and migrations are concerned. */
 export interface SqlDialect {
-  /** Builds queries and never runs one: an engine runs the compiled text. */
-  readonly builder: Kysely<Schema>;
   readonly encodeBoolean: (value: boolean) => SqlValue;
   /** Of the value with this number, from 1. */
   readonly placeholder: (number: number) => string;
-  /** In place of `limit` and its value. */
+  /** In place of `limit` and its value. SQLite plans a query anew for each value of `limit ?`, fifty times as long as most take. */
   readonly limit: string;
   /** SQLite has one writer at a time and no row locks. */
   readonly hasRowLocks: boolean;
@@ -43,32 +26,16 @@ export interface SqlDialect {
   /** Whether all values of a column can travel as one parameter. */
   readonly hasArrays: boolean;
   /** The size of the whole database, in bytes. */
-  readonly databaseSize: RawBuilder<number>;
+  readonly databaseSize: string;
   /** Run first in the transaction of each migration, where several servers may migrate at once. */
   readonly lockMigrations: string | undefined;
 }
 
-/** SQLite plans a query anew for each value of a `limit ?`, which takes fifty times as long as most of them. */
-class PlanKeepingCompiler extends SqliteQueryCompiler {
-  protected override visitLimit(node: LimitNode): void {
-    super.visitLimit(node);
-    this.append(' + 0');
-  }
-}
-
 export const sqliteDialect: SqlDialect = {
-  builder: new Kysely<Schema>({
-    dialect: {
-      createAdapter: () => new SqliteAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (db) => new SqliteIntrospector(db),
-      createQueryCompiler: () => new PlanKeepingCompiler(),
-    },
-  }),
   encodeBoolean: (value) => (value ? 1 : 0),
   placeholder: (number) => `?${number}`,
   limit: 'limit $1 + 0',
-  databaseSize: sql<number>`(select page_count * page_size from pragma_page_count(), pragma_page_size())`,
+  databaseSize: '(select page_count * page_size from pragma_page_count(), pragma_page_size())',
   hasRowLocks: false,
   // A statement costs less here than a longer one would save.
   insertSizes: [1],
@@ -80,15 +47,7 @@ export const sqliteDialect: SqlDialect = {
 };
 
 export const postgresDialect: SqlDialect = {
-  builder: new Kysely<Schema>({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (db) => new PostgresIntrospector(db),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
-    },
-  }),
-  databaseSize: sql<number>`pg_database_size(current_database())`,
+  databaseSize: 'pg_database_size(current_database())',
   encodeBoolean: (value) => value,
   placeholder: (number) => `$${number}`,
   limit: 'limit $1',

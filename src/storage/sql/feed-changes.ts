@@ -83,42 +83,23 @@ export function* takeOfRepository(
 
 type RepositoryChangeStatements = ReturnType<typeof repositoryChangeStatements>;
 
-export function repositoryChangeStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
+export function repositoryChangeStatements({ sql }: StatementCompiler) {
   return {
-    listQueues: compiler.statement<{ repositoryId: string }>()((param) =>
-      builder.selectFrom('queues').select(['id', 'branch']).where('repository_id', '=', param('repositoryId')),
-    ),
-    takeChanges: compiler.statement<{ queueId: string }>()((param) =>
-      builder
-        .deleteFrom('queue_changes')
-        .where('queue_id', '=', param('queueId'))
-        .where('feed', 'is not', null)
-        .returning(['version', 'feed']),
+    listQueues: sql('select id, branch from queues where repository_id = :repositoryId'),
+    takeChanges: sql(
+      'delete from queue_changes where queue_id = :queueId and feed is not null returning version, feed',
     ),
   };
 }
 
-export function feedChangeStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  const waiting = builder
-    .selectFrom('queue_changes')
-    .innerJoin('queues', 'queues.id', 'queue_changes.queue_id')
-    .innerJoin('repositories', 'repositories.id', 'queues.repository_id')
-    .select(['queue_id', 'queue_changes.version', 'feed', 'repository_id', 'branch', 'organization_id'])
-    .where('feed', 'is not', null)
-    .orderBy('queue_id')
-    .orderBy('queue_changes.version');
+export function feedChangeStatements({ sql }: StatementCompiler) {
   return {
-    listChanges: compiler.statement<{ limit: number }>()((param) => waiting.limit(param('limit'))),
-    clearChanges: compiler.statement<{ queueId: string; version: number }>()((param) =>
-      builder
-        .updateTable('queue_changes')
-        .set({ feed: null })
-        .where('queue_id', '=', param('queueId'))
-        .where('version', '<=', param('version'))
-        .where('feed', 'is not', null)
-        .returning(['queue_id', 'version']),
-    ),
+    listChanges: sql(`
+      select queue_id, queue_changes.version, feed, repository_id, branch, organization_id from queue_changes
+      join queues on queues.id = queue_changes.queue_id join repositories on repositories.id = queues.repository_id
+      where feed is not null order by queue_id, queue_changes.version limit :limit`),
+    clearChanges: sql(`
+      update queue_changes set feed = null where queue_id = :queueId and version <= :version and feed is not null
+      returning queue_id, version`),
   };
 }

@@ -170,57 +170,24 @@ function placeCalls(statements: SequenceStatements, placing: Placing): readonly 
 }
 
 export function sequenceStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
+  const { sql, sqlOfMany } = compiler;
   return {
-    ...headStatements(compiler),
     ...feedChangeStatements(compiler),
+    ensureHead: sql(`
+      insert into feed_heads (organization_id, last_seq, digest) values (:organizationId, 0, null)
+      on conflict (organization_id) do nothing`),
+    findHead: sql('select * from feed_heads where organization_id = :organizationId'),
+    lockHead: sql('select * from feed_heads where organization_id = :organizationId for update'),
+    moveHead: sql(
+      'update feed_heads set last_seq = :lastSeq, digest = :digest where organization_id = :organizationId',
+    ),
     insertPlaced: compiler.insert('feed'),
-    listWaiting: compiler.statement<{ limit: number }>()((param) =>
-      builder
-        .selectFrom('feed_waiting')
-        .leftJoin('repositories', 'repositories.id', 'feed_waiting.repository_id')
-        .select(['source', 'version', 'part', 'size', 'feed_waiting.organization_id'])
-        .select('repositories.organization_id as of_repository')
-        .orderBy('source')
-        .orderBy('version')
-        .orderBy('part')
-        .limit(param('limit')),
-    ),
-    listNames: compiler.list<object, string>()((_, ids) =>
-      builder.selectFrom('repositories').select(['id', 'host', 'owner', 'name']).where('id', 'in', ids),
-    ),
-    take: compiler.statement<WaitingRow>()((param) =>
-      builder
-        .deleteFrom('feed_waiting')
-        .where('source', '=', param('source'))
-        .where('version', '=', param('version'))
-        .where('part', '=', param('part'))
-        .returning('events'),
-    ),
-  };
-}
-
-function headStatements(compiler: StatementCompiler) {
-  const { builder, hasRowLocks } = compiler.dialect;
-  const heads = builder.selectFrom('feed_heads').selectAll();
-  return {
-    ensureHead: compiler.statement<{ organizationId: string }>()((param) =>
-      builder
-        .insertInto('feed_heads')
-        .values({ organization_id: param('organizationId'), last_seq: 0, digest: null })
-        .onConflict((conflict) => conflict.column('organization_id').doNothing()),
-    ),
-    findHead: compiler.statement<{ organizationId: string }>()((param) =>
-      heads.where('organization_id', '=', param('organizationId')),
-    ),
-    lockHead: compiler.statement<{ organizationId: string }>()((param) =>
-      heads.where('organization_id', '=', param('organizationId')).$if(hasRowLocks, (query) => query.forUpdate()),
-    ),
-    moveHead: compiler.statement<{ organizationId: string; lastSeq: number; digest: string | null }>()((param) =>
-      builder
-        .updateTable('feed_heads')
-        .set({ last_seq: param('lastSeq'), digest: param('digest') })
-        .where('organization_id', '=', param('organizationId')),
-    ),
+    listWaiting: sql(`
+      select source, version, part, size, feed_waiting.organization_id, repositories.organization_id as of_repository
+      from feed_waiting left join repositories on repositories.id = feed_waiting.repository_id
+      order by source, version, part limit :limit`),
+    listNames: sqlOfMany('select id, host, owner, name from repositories where id in (:items)'),
+    take: sql(`
+      delete from feed_waiting where source = :source and version = :version and part = :part returning events`),
   };
 }

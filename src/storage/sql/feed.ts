@@ -1,10 +1,8 @@
-import type { SelectQueryBuilder } from 'kysely';
-import type { OrganizationId } from '../accounts.ts';
 import type { FeedQuery, FeedRow, FeedStore } from '../feed.ts';
 import { EMPTY_HEAD, feedInserts, placed, sequence, sequenceStatements, toHead } from './feed-waiting.ts';
 import { all, execute, executeAll, first, run, type SqlEngine } from './operation.ts';
 import type { Schema } from './schema.ts';
-import type { Placeholders, Statement, StatementCompiler } from './statement.ts';
+import type { Statement, StatementCompiler } from './statement.ts';
 
 export function createFeedStore(engine: SqlEngine, compiler: StatementCompiler): FeedStore {
   const statements = feedStatements(compiler);
@@ -60,7 +58,6 @@ function feedStatements(compiler: StatementCompiler) {
   };
 }
 
-type Events = SelectQueryBuilder<Schema, 'feed', Schema['feed']>;
 /** The query with each item of its lists under a name of its own, such as `types3`. */
 type FlatQuery = Readonly<Record<string, string | number>>;
 type ListName = 'repositoryIds' | 'types' | 'hiddenTypes';
@@ -93,40 +90,26 @@ function shapeOf(query: FeedQuery): string {
   return `${order} ${isAuditOnly === true} ${Object.keys(flatten(query)).sort().join(' ')}`;
 }
 
-function listStatement(compiler: StatementCompiler, query: FeedQuery): Statement<FlatQuery, Schema['feed']> {
-  return compiler.statement<FlatQuery>()((param) => {
-    const all: Events = compiler.dialect.builder.selectFrom('feed').selectAll();
-    return narrow(all, query, param)
-      .where('seq', 'is not', null)
-      .orderBy('seq', query.order === 'ASC' ? 'asc' : 'desc')
-      .limit(param('limit') as number);
-  });
+function listStatement({ raw }: StatementCompiler, query: FeedQuery): Statement<FlatQuery, Schema['feed']> {
+  return raw(`select * from feed where ${conditionsOf(query).join(' and ')} order by seq ${query.order} limit :limit`);
 }
 
-function narrow(events: Events, query: FeedQuery, param: Placeholders<FlatQuery>): Events {
-  const {
-    targetBranch,
-    prNumber,
-    testId,
-    types,
-    hiddenTypes = [],
-    from,
-    until,
-    afterSeq,
-    order,
-    repositoryIds,
-  } = query;
+function conditionsOf(query: FeedQuery): readonly string[] {
   const items = (name: ListName) =>
-    Array.from({ length: sizeOf(query[name] ?? []) }, (_, index) => param(`${name}${index}`) as never);
-  let rows = events.where('organization_id', '=', param('organizationId') as OrganizationId);
-  if (repositoryIds !== null) rows = rows.where('repository_id', 'in', items('repositoryIds'));
-  if (targetBranch !== undefined) rows = rows.where('target_branch', '=', param('targetBranch') as string);
-  if (prNumber !== undefined) rows = rows.where('pr_number', '=', param('prNumber') as number);
-  if (testId !== undefined) rows = rows.where('test_id', '=', param('testId') as string);
-  if (types !== undefined) rows = rows.where('type', 'in', items('types'));
-  if (hiddenTypes.length > 0) rows = rows.where('type', 'not in', items('hiddenTypes'));
-  if (from !== undefined) rows = rows.where('at', '>=', param('from') as number);
-  if (until !== undefined) rows = rows.where('at', '<=', param('until') as number);
-  if (afterSeq !== undefined) rows = rows.where('seq', order === 'ASC' ? '>' : '<', param('afterSeq') as number);
-  return query.isAuditOnly === true ? rows.where('digest', 'is not', null) : rows;
+    `(${Array.from({ length: sizeOf(query[name] ?? []) }, (_, index) => `:${name}${index}`).join(', ')})`;
+  const conditions: readonly (readonly [boolean, string])[] = [
+    [true, 'organization_id = :organizationId'],
+    [query.repositoryIds !== null, `repository_id in ${items('repositoryIds')}`],
+    [query.targetBranch !== undefined, 'target_branch = :targetBranch'],
+    [query.prNumber !== undefined, 'pr_number = :prNumber'],
+    [query.testId !== undefined, 'test_id = :testId'],
+    [query.types !== undefined, `type in ${items('types')}`],
+    [(query.hiddenTypes ?? []).length > 0, `type not in ${items('hiddenTypes')}`],
+    [query.from !== undefined, 'at >= :from'],
+    [query.until !== undefined, 'at <= :until'],
+    [query.afterSeq !== undefined, `seq ${query.order === 'ASC' ? '>' : '<'} :afterSeq`],
+    [query.isAuditOnly === true, 'digest is not null'],
+    [true, 'seq is not null'],
+  ];
+  return conditions.flatMap(([isAsked, condition]) => (isAsked ? [condition] : []));
 }

@@ -1,10 +1,8 @@
-import { type ExpressionBuilder, sql } from 'kysely';
 import type { Instant } from '../../lib/clock.ts';
 import type { HintKey, HintRow, HintSettlement, HintStore } from '../hints.ts';
-import { heldRows, leasedWork, UNLEASED, workStatements } from './leased-work.ts';
+import { leasedWork, RELEASED, workStatements } from './leased-work.ts';
 import { all, execute, executeAll, first, listRows, type Operation, type SqlEngine } from './operation.ts';
 import { fromHint, toHint } from './rows.ts';
-import type { Schema } from './schema.ts';
 import { callOf, type StatementCompiler } from './statement.ts';
 
 type HintStatements = ReturnType<typeof hintStatements>;
@@ -12,9 +10,6 @@ type HintStatements = ReturnType<typeof hintStatements>;
 const KEY = ['host', 'key'] as const;
 /** Removed in one transaction: it is over soon, and other writes come in between. */
 const REMOVED_AT_ONCE = 1_000;
-/** By the column itself, SQLite would read the whole table, which is in that order, and not only what is due. */
-const HOST = sql<string>`host || ''`;
-
 export function createHintStore(engine: SqlEngine, compiler: StatementCompiler): HintStore {
   const statements = hintStatements(compiler);
   return {
@@ -67,8 +62,8 @@ function* settle(
   settlement: HintSettlement,
 ): Operation<'settled' | 'again' | 'lost'> {
   if ((yield* settleAsSeen(statements, lease, settlement)) > 0) return 'settled';
-  const body = bodyOf(settlement);
-  return (yield* execute(statements.release, { ...lease, body })) > 0 ? 'again' : 'lost';
+  const newBody = bodyOf(settlement);
+  return (yield* execute(statements.release, { ...lease, newBody })) > 0 ? 'again' : 'lost';
 }
 
 // SPEC G129
@@ -85,7 +80,7 @@ function settleAsSeen(
     case 'retry':
       return execute(statements.retry, { ...lease, dueAt: settlement.dueAt });
     case 'postpone':
-      return execute(statements.postpone, { ...lease, dueAt: settlement.dueAt, body: bodyOf(settlement) });
+      return execute(statements.postpone, { ...lease, dueAt: settlement.dueAt, newBody: bodyOf(settlement) });
   }
 }
 
@@ -100,137 +95,47 @@ function* removeSome(statements: HintStatements, now: Instant): Operation<number
   return old.length;
 }
 
+const WAITING = 'remembered_until is null';
+const EARLIER_DUE_TIME = `case when hints.${WAITING} and hints.due_at < excluded.due_at then hints.due_at
+  else excluded.due_at end` as const;
+const HELD = 'host = :host and key = :key and lease_holder = :holder';
+/** Not if the hint arrived again since the claim. */
+const SEEN = `${HELD} and version = :version` as const;
+const UNTRIED = `${RELEASED}, attempts = 0` as const;
+
 export function hintStatements(compiler: StatementCompiler) {
+  const { sql } = compiler;
   return {
-    ...workStatements<HintKey, 'hints'>(compiler, {
-      table: 'hints',
-      key: KEY,
-      waiting: waitingIn(compiler),
-      order: KEY,
-    }),
-    ...additionStatements(compiler),
-    ...countStatements(compiler),
-    ...settlementStatements(compiler),
-    ...tidyStatements(compiler),
-  };
-}
-
-function waitingIn({ dialect }: StatementCompiler) {
-  return dialect.builder.selectFrom('hints').where('remembered_until', 'is', null);
-}
-
-type Conflict = ExpressionBuilder<Schema & { excluded: Schema['hints'] }, 'hints' | 'excluded'>;
-
-function additionStatements(compiler: StatementCompiler) {
-  return {
-    add: compiler.insert('hints', (insert) =>
-      insert.onConflict((conflict) =>
-        conflict
-          .columns(['host', 'key'])
-          .doUpdateSet((eb) => ({
-            kind: eb.ref('excluded.kind'),
-            body: eb.ref('excluded.body'),
-            received_at: eb
-              .case()
-              .when(eb.and([isWaiting(eb), eb('hints.body', '=', eb.ref('excluded.body'))]))
-              .then(eb.ref('hints.received_at'))
-              .else(eb.ref('excluded.received_at'))
-              .end(),
-            due_at: earlierDueTime(eb),
-            version: eb('hints.version', '+', 1),
-            remembered_until: null,
-          }))
-          .where((eb) => eb.or([isWaiting(eb), eb('hints.remembered_until', '<', eb.ref('excluded.received_at'))])),
-      ),
+    ...workStatements<HintKey, 'hints'>(compiler, { table: 'hints', key: KEY, waiting: WAITING, order: KEY }),
+    add: compiler.insert(
+      'hints',
+      `on conflict (host, key) do update set
+        kind = excluded.kind, body = excluded.body, due_at = ${EARLIER_DUE_TIME}, version = hints.version + 1,
+        received_at = case when hints.${WAITING} and hints.body = excluded.body then hints.received_at
+          else excluded.received_at end,
+        remembered_until = null
+      where hints.${WAITING} or hints.remembered_until < excluded.received_at`,
     ),
-    ensure: compiler.insertOne('hints', (insert) =>
-      insert.onConflict((conflict) =>
-        conflict
-          .columns(['host', 'key'])
-          .doUpdateSet((eb) => ({
-            due_at: earlierDueTime(eb),
-            version: eb
-              .case()
-              .when('hints.lease_until', 'is', null)
-              .then(eb.ref('hints.version'))
-              .else(eb('hints.version', '+', 1))
-              .end(),
-          }))
-          .where(isWaiting),
-      ),
+    ensure: compiler.insertOne(
+      'hints',
+      `on conflict (host, key) do update set
+        due_at = ${EARLIER_DUE_TIME},
+        version = case when hints.lease_until is null then hints.version else hints.version + 1 end
+      where hints.${WAITING}`,
     ),
-  };
-}
-
-function isWaiting(eb: Conflict) {
-  return eb('hints.remembered_until', 'is', null);
-}
-
-function earlierDueTime(eb: Conflict) {
-  return eb
-    .case()
-    .when(eb.and([isWaiting(eb), eb('hints.due_at', '<', eb.ref('excluded.due_at'))]))
-    .then(eb.ref('hints.due_at'))
-    .else(eb.ref('excluded.due_at'))
-    .end();
-}
-
-function countStatements(compiler: StatementCompiler) {
-  const waiting = waitingIn(compiler);
-  return {
-    countOverdue: compiler.statement<{ before: number }>()((param) =>
-      waiting.select((eb) => eb.fn.countAll<number>().as('count')).where('due_at', '<', param('before')),
-    ),
-    countDue: compiler.statement<{ now: number }>()((param) =>
-      waiting
-        .select((eb) => [HOST.as('host'), eb.fn.countAll<number>().as('count'), eb.fn.min('due_at').as('oldest')])
-        .where('due_at', '<=', param('now'))
-        .groupBy(HOST),
-    ),
-  };
-}
-
-function settlementStatements(compiler: StatementCompiler) {
-  const held = heldRows<HintKey>(compiler, { table: 'hints', key: KEY });
-  /** Not if the hint arrived again since the claim. */
-  const seen = heldRows<HintKey>(compiler, { table: 'hints', key: [...KEY, 'version'] });
-  const untried = { ...UNLEASED, attempts: 0 };
-  const given = (body: string | null) => sql<string>`coalesce(${body}, body)`;
-  return {
-    remove: seen.remove(),
-    postpone: seen.update<{ dueAt: number; body: string | null }>((param) => ({
-      ...untried,
-      due_at: param('dueAt'),
-      body: given(param('body')),
-    })),
-    remember: held.update<{ until: number }>((param) => ({ ...untried, remembered_until: param('until') })),
-    retry: held.update<{ dueAt: number }>((param) => ({
-      ...UNLEASED,
-      due_at: param('dueAt'),
-      attempts: sql`attempts + 1`,
-    })),
-    release: held.update<{ body: string | null }>((param) => ({ ...untried, body: given(param('body')) })),
-  };
-}
-
-function tidyStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  return {
-    listForgotten: compiler.statement<{ now: number; limit: number }>()((param) =>
-      builder
-        .selectFrom('hints')
-        .select(['host', 'key'])
-        .where('remembered_until', '<', param('now'))
-        .orderBy('remembered_until')
-        .limit(param('limit')),
-    ),
-    /** Told of again meanwhile, it waits. */
-    removeForgotten: compiler.statement<{ host: string; key: string; now: number }>()((param) =>
-      builder
-        .deleteFrom('hints')
-        .where('host', '=', param('host'))
-        .where('key', '=', param('key'))
-        .where('remembered_until', '<', param('now')),
-    ),
+    countOverdue: sql(`select count(*) as count from hints where ${WAITING} and due_at < :before`),
+    /** By the column itself, SQLite would read the whole table, which is in that order, and not only what is due. */
+    countDue: sql(`
+      select host || '' as host, count(*) as count, min(due_at) as oldest from hints
+      where ${WAITING} and due_at <= :now group by host || ''`),
+    remove: sql(`delete from hints where ${SEEN}`),
+    postpone: sql(`update hints set ${UNTRIED}, due_at = :dueAt, body = coalesce(:newBody, body) where ${SEEN}`),
+    remember: sql(`update hints set ${UNTRIED}, remembered_until = :until where ${HELD}`),
+    retry: sql(`update hints set ${RELEASED}, due_at = :dueAt, attempts = attempts + 1 where ${HELD}`),
+    release: sql(`update hints set ${UNTRIED}, body = coalesce(:newBody, body) where ${HELD}`),
+    listForgotten: sql(`
+      select host, key from hints where remembered_until < :now order by remembered_until limit :limit`),
+    /** One that arrived again meanwhile waits. */
+    removeForgotten: sql('delete from hints where host = :host and key = :key and remembered_until < :now'),
   };
 }

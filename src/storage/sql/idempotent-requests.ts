@@ -1,5 +1,4 @@
-import type { Instant } from '../../lib/clock.ts';
-import type { IdempotentRequestStore, NewIdempotentRequest } from '../idempotent-requests.ts';
+import type { IdempotentRequestStore } from '../idempotent-requests.ts';
 import { changes, execute, findRow, run, type SqlEngine } from './operation.ts';
 import { toIdempotentRequest } from './rows.ts';
 import type { StatementCompiler } from './statement.ts';
@@ -19,65 +18,20 @@ export function createIdempotentRequestStore(engine: SqlEngine, compiler: Statem
   };
 }
 
-interface Limits {
-  readonly expiredBefore: Instant;
-  readonly abandonedBefore: Instant;
-}
+const OWN = 'token_id = :tokenId and key = :key';
+const UNANSWERED = `${OWN} and started_at = :startedAt and answer is null` as const;
 
-export function idempotentRequestStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
+export function idempotentRequestStatements({ sql }: StatementCompiler) {
   return {
-    insert: compiler.statement<NewIdempotentRequest>()((param) =>
-      builder
-        .insertInto('idempotent_requests')
-        .values({
-          token_id: param('tokenId'),
-          key: param('key'),
-          digest: param('digest'),
-          started_at: param('startedAt'),
-          answer: null,
-        })
-        .onConflict((conflict) => conflict.columns(['token_id', 'key']).doNothing()),
-    ),
-    takeOver: compiler.statement<NewIdempotentRequest & Limits>()((param) =>
-      builder
-        .updateTable('idempotent_requests')
-        .set({ digest: param('digest'), started_at: param('startedAt'), answer: null })
-        .where('token_id', '=', param('tokenId'))
-        .where('key', '=', param('key'))
-        .where((eb) =>
-          eb.or([
-            eb('started_at', '<', param('expiredBefore')),
-            eb.and([eb('answer', 'is', null), eb('started_at', '<', param('abandonedBefore'))]),
-          ]),
-        ),
-    ),
-    find: compiler.statement<NewIdempotentRequest>()((param) =>
-      builder
-        .selectFrom('idempotent_requests')
-        .selectAll()
-        .where('token_id', '=', param('tokenId'))
-        .where('key', '=', param('key')),
-    ),
-    finish: compiler.statement<NewIdempotentRequest & { answer: string }>()((param) =>
-      builder
-        .updateTable('idempotent_requests')
-        .set({ answer: param('answer') })
-        .where('token_id', '=', param('tokenId'))
-        .where('key', '=', param('key'))
-        .where('started_at', '=', param('startedAt'))
-        .where('answer', 'is', null),
-    ),
-    release: compiler.statement<NewIdempotentRequest>()((param) =>
-      builder
-        .deleteFrom('idempotent_requests')
-        .where('token_id', '=', param('tokenId'))
-        .where('key', '=', param('key'))
-        .where('started_at', '=', param('startedAt'))
-        .where('answer', 'is', null),
-    ),
-    tidy: compiler.statement<{ before: Instant }>()((param) =>
-      builder.deleteFrom('idempotent_requests').where('started_at', '<', param('before')),
-    ),
+    insert: sql(`
+      insert into idempotent_requests (token_id, key, digest, started_at, answer)
+      values (:tokenId, :key, :digest, :startedAt, null) on conflict (token_id, key) do nothing`),
+    takeOver: sql(`
+      update idempotent_requests set digest = :digest, started_at = :startedAt, answer = null
+      where ${OWN} and (started_at < :expiredBefore or answer is null and started_at < :abandonedBefore)`),
+    find: sql(`select * from idempotent_requests where ${OWN}`),
+    finish: sql(`update idempotent_requests set answer = :answer where ${UNANSWERED}`),
+    release: sql(`delete from idempotent_requests where ${UNANSWERED}`),
+    tidy: sql('delete from idempotent_requests where started_at < :before'),
   };
 }

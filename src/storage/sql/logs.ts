@@ -17,7 +17,7 @@ export function createLogStore(engine: SqlEngine, compiler: StatementCompiler): 
     append: async (key, bytes, at) => {
       if (bytes.length === 0) return;
       const chunks = encodeChunks(bytes);
-      const added = { ...key, size: bytes.length, at };
+      const added = { ...key, checkName: key.check, size: bytes.length, lastAt: at };
       await ordered(JSON.stringify([key.candidateId, key.check]), () =>
         engine.write(() => append(statements, added, chunks)),
       );
@@ -33,7 +33,7 @@ export function createLogStore(engine: SqlEngine, compiler: StatementCompiler): 
   };
 }
 
-type Appended = LogKey & { readonly size: number; readonly at: number };
+type Appended = LogKey & { readonly checkName: string; readonly size: number; readonly lastAt: number };
 
 /** The log's row stays locked until the chunks are written, so concurrent appends follow each other. */
 // SPEC D6
@@ -64,88 +64,30 @@ function* removeSome(statements: LogStatements, before: number): Operation<numbe
   return old.length;
 }
 
+const OWN = 'candidate_id = :candidateId and check_name = :check';
+
 export function logStatements(compiler: StatementCompiler) {
-  const { builder, hasRowLocks } = compiler.dialect;
+  const { sql } = compiler;
   return {
-    ...chunkStatements(compiler),
-    grow: growStatement(compiler),
-    find: compiler.statement<LogKey>()((param) =>
-      builder
-        .selectFrom('logs')
-        .select('size')
-        .where('candidate_id', '=', param('candidateId'))
-        .where('check_name', '=', param('check')),
-    ),
-    listOld: compiler.statement<{ before: number; limit: number }>()((param) =>
-      builder
-        .selectFrom('logs')
-        .select(['candidate_id', 'check_name'])
-        .where('last_at', '<', param('before'))
-        .limit(param('limit'))
-        .$if(hasRowLocks, (query) => query.forUpdate().skipLocked()),
-    ),
-    remove: compiler.statement<LogKey>()((param) =>
-      builder
-        .deleteFrom('logs')
-        .where('candidate_id', '=', param('candidateId'))
-        .where('check_name', '=', param('check')),
-    ),
-  };
-}
-
-function growStatement(compiler: StatementCompiler) {
-  return compiler.statement<Appended>()((param) =>
-    compiler.dialect.builder
-      .insertInto('logs')
-      .values({
-        candidate_id: param('candidateId'),
-        check_name: param('check'),
-        size: param('size'),
-        last_at: param('at'),
-      } satisfies Schema['logs'])
-      .onConflict((conflict) =>
-        conflict.columns(['candidate_id', 'check_name']).doUpdateSet((eb) => ({
-          size: eb('logs.size', '+', eb.ref('excluded.size')),
-          last_at: eb
-            .case()
-            .when('logs.last_at', '>', eb.ref('excluded.last_at'))
-            .then(eb.ref('logs.last_at'))
-            .else(eb.ref('excluded.last_at'))
-            .end(),
-        })),
-      )
-      .returning('size'),
-  );
-}
-
-function chunkStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  return {
+    grow: sql(`
+      insert into logs (candidate_id, check_name, size, last_at) values (:candidateId, :checkName, :size, :lastAt)
+      on conflict (candidate_id, check_name) do update set
+        size = logs.size + excluded.size,
+        last_at = case when logs.last_at > excluded.last_at then logs.last_at else excluded.last_at end
+      returning size`),
+    find: sql(`select size from logs where ${OWN}`),
+    listOld: sql(`
+      select candidate_id, check_name from logs where last_at < :before limit :limit for update skip locked`),
+    remove: sql(`delete from logs where ${OWN}`),
     insertChunks: compiler.insert('log_chunks'),
     /** From the chunk that `from` lies in: the last one that does not begin after it. */
-    listChunks: compiler.statement<LogKey & { from: number; until: number }>()((param) =>
-      builder
-        .selectFrom('log_chunks')
-        .select(['start', 'encoding', 'data'])
-        .where('candidate_id', '=', param('candidateId'))
-        .where('check_name', '=', param('check'))
-        .where('start', '>=', ({ selectFrom }) =>
-          selectFrom('log_chunks as around')
-            .select((eb) => eb.fn.max('around.start').as('start'))
-            .where('around.candidate_id', '=', param('candidateId'))
-            .where('around.check_name', '=', param('check'))
-            .where('around.start', '<=', param('from')),
-        )
-        .where('start', '<', param('until'))
-        .where((eb) => eb(eb('start', '+', eb.ref('length')), '>', param('from')))
-        .orderBy('start'),
-    ),
-    removeChunks: compiler.statement<LogKey>()((param) =>
-      builder
-        .deleteFrom('log_chunks')
-        .where('candidate_id', '=', param('candidateId'))
-        .where('check_name', '=', param('check')),
-    ),
+    listChunks: sql(`
+      select start, encoding, data from log_chunks
+      where ${OWN} and start < :until and start + length > :from and start >= (
+        select max(around.start) from log_chunks as around
+        where around.candidate_id = :candidateId and around.check_name = :check and around.start <= :from)
+      order by start`),
+    removeChunks: sql(`delete from log_chunks where ${OWN}`),
   };
 }
 

@@ -1,57 +1,27 @@
-import { sql } from 'kysely';
 import type { Instant } from '../../lib/clock.ts';
-import { FOREVER, type NewFact, OUTAGE_FACT } from '../past.ts';
+import { FOREVER, type NewFact, type OUTAGE_FACT } from '../past.ts';
 import { fromPastFact } from './rows.ts';
 import { type Call, callOf, type StatementCompiler } from './statement.ts';
 
 export type FactStatements = ReturnType<typeof factStatements>;
 
+const OUTAGE: `${typeof OUTAGE_FACT}%` = 'outage%';
+
 export function factStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
+  const { sql, sqlOfMany } = compiler;
   return {
     beginFacts: compiler.upsert('past_facts', ['subject', 'key', 'from_at']),
-    endFact: compiler.statement<{ subject: string; key: string; at: number }>()((param) =>
-      builder
-        .updateTable('past_facts')
-        .set({ until_at: param('at') })
-        .where('subject', '=', param('subject'))
-        .where('key', '=', param('key'))
-        .where('until_at', '=', sql.lit(FOREVER)),
-    ),
-    findLastFact: compiler.statement<{ subject: string; key: string }>()((param) =>
-      builder
-        .selectFrom('past_facts')
-        .select('until_at')
-        .where('subject', '=', param('subject'))
-        .where('key', '=', param('key'))
-        .orderBy('from_at', 'desc')
-        .limit(1),
-    ),
-    listFacts: compiler.list<{ at: number }, string>()((param, subjects) =>
-      builder
-        .selectFrom('past_facts')
-        .selectAll()
-        .where('subject', 'in', subjects)
-        .where('until_at', '>', param('at'))
-        .where('from_at', '<=', param('at')),
-    ),
-    endOutages: compiler.statement<{ at: number; key: string; before: number }>()((param) =>
-      builder
-        .updateTable('past_facts')
-        .set({ until_at: param('at') })
-        .where('until_at', '=', sql.lit(FOREVER))
-        .where('key', 'like', `${OUTAGE_FACT}%`)
-        .where(({ eb, or }) => or([eb('key', '=', param('key')), eb('from_at', '<', param('before'))])),
-    ),
-    expireFacts: compiler.statement<{ before: number; limit: number }>()((param) => {
-      const old = builder
-        .selectFrom('past_facts')
-        .select(['subject', 'key', 'from_at'])
-        .where('until_at', '<', param('before'))
-        .orderBy('until_at')
-        .limit(param('limit'));
-      return builder.deleteFrom('past_facts').where(sql<boolean>`(subject, key, from_at) in ${old}`);
-    }),
+    endFact: sql(`
+      update past_facts set until_at = :at where subject = :subject and key = :key and until_at = ${FOREVER}`),
+    findLastFact: sql(`
+      select until_at from past_facts where subject = :subject and key = :key order by from_at desc limit 1`),
+    listFacts: sqlOfMany('select * from past_facts where subject in (:items) and until_at > :at and from_at <= :at'),
+    endOutages: sql(`
+      update past_facts set until_at = :at
+      where until_at = ${FOREVER} and key like '${OUTAGE}' and (key = :key or from_at < :before)`),
+    expireFacts: sql(`
+      delete from past_facts where (subject, key, from_at) in (
+        select subject, key, from_at from past_facts where until_at < :before order by until_at limit :limit)`),
   };
 }
 

@@ -1,9 +1,14 @@
-import { sql } from 'kysely';
 import { factStatements } from './past-facts.ts';
 import type { StatementCompiler } from './statement.ts';
 
 /** The row of `meta` that says how far retention has come. */
 export const HORIZON = 'past_since';
+
+/** No version is later. */
+const LAST_VERSION = 9007199254740991;
+
+const STANDING = `select id, created_at, deleted_at from queues
+  where repository_id = :repositoryId and branch = :branch and deleted_at` as const;
 
 export function pastStatements(compiler: StatementCompiler) {
   return {
@@ -12,244 +17,82 @@ export function pastStatements(compiler: StatementCompiler) {
     ...changeStatements(compiler),
     ...growthStatements(compiler),
     ...packStatements(compiler),
-    ...oldPackStatements(compiler),
   };
 }
 
 /** The present, which the past is told from. */
 function standingStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
+  const { sql, sqlOfMany } = compiler;
   return {
-    findHorizon: compiler.statement<object>()(() =>
-      builder.selectFrom('meta').select('value').where('name', '=', HORIZON),
-    ),
+    findHorizon: sql(`select value from meta where name = '${HORIZON}'`),
     setHorizon: compiler.upsert('meta', ['name']),
-    findAnyQueue: compiler.statement<{ queueId: string }>()((param) =>
-      builder.selectFrom('queues').selectAll().where('id', '=', param('queueId')),
-    ),
-    lockQueue: compiler.statement<{ queueId: string }>()((param) =>
-      builder
-        .selectFrom('queues')
-        .selectAll()
-        .where('id', '=', param('queueId'))
-        .where('deleted_at', 'is', null)
-        .$if(compiler.dialect.hasRowLocks, (query) => query.forUpdate()),
-    ),
-    listStanding: compiler.statement<{ repositoryId: string; branch: string }>()((param) => {
-      const ofBranch = builder
-        .selectFrom('queues')
-        .select(['id', 'created_at', 'deleted_at'])
-        .where('repository_id', '=', param('repositoryId'))
-        .where('branch', '=', param('branch'));
-      const deleted = builder
-        .selectFrom('queues')
-        .select(['id', 'created_at', 'deleted_at'])
-        .where('repository_id', '=', param('repositoryId'))
-        .where('branch', '=', param('branch'))
-        .where('deleted_at', 'is not', null);
-      return ofBranch.where('deleted_at', 'is', null).unionAll(deleted).orderBy('created_at', 'desc');
-    }),
-    findTransition: compiler.statement<{ queueId: string; prNumber: number; version: number }>()((param) =>
-      builder
-        .selectFrom('transitions')
-        .select('version')
-        .where('queue_id', '=', param('queueId'))
-        .where('pr_number', '=', param('prNumber'))
-        .where('version', '<=', param('version'))
-        .limit(1),
-    ),
-    findTargetSets: compiler.list<object, string>()((_, digests) =>
-      builder.selectFrom('target_sets').select(['digest', 'body']).where('digest', 'in', digests),
-    ),
-    renewTargetSet: compiler.statement<{ digest: string; at: number }>()((param) =>
-      builder
-        .updateTable('target_sets')
-        .set({ created_at: param('at') })
-        .where('digest', '=', param('digest'))
-        .where('created_at', '<', param('at')),
-    ),
+    findAnyQueue: sql('select * from queues where id = :queueId'),
+    lockQueue: sql('select * from queues where id = :queueId and deleted_at is null for update'),
+    listStanding: sql(`${STANDING} is null union all ${STANDING} is not null order by created_at desc`),
+    findTransition: sql(`
+      select version from transitions where queue_id = :queueId and pr_number = :prNumber and version <= :version
+      limit 1`),
+    findTargetSets: sqlOfMany('select digest, body from target_sets where digest in (:items)'),
+    renewTargetSet: sql('update target_sets set created_at = :at where digest = :digest and created_at < :at'),
   };
 }
 
-function changeStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  type After = { queueId: string; afterVersion: number };
+function changeStatements({ sql }: StatementCompiler) {
   return {
-    findFirstChange: compiler.statement<{ queueId: string }>()((param) =>
-      builder
-        .selectFrom('queue_changes')
-        .selectAll()
-        .where('queue_id', '=', param('queueId'))
-        .orderBy('version')
-        .limit(1),
-    ),
-    listChanges: compiler.statement<After & { version: number; at: number }>()((param) =>
-      builder
-        .selectFrom('queue_changes')
-        .select(['version', 'at', 'body'])
-        .where('queue_id', '=', param('queueId'))
-        .where('version', '>', param('afterVersion'))
-        .where('version', '<=', param('version'))
-        .where('at', '<=', param('at'))
-        .orderBy('version'),
-    ),
+    findFirstChange: sql('select * from queue_changes where queue_id = :queueId order by version limit 1'),
+    listChanges: sql(`
+      select version, at, body from queue_changes
+      where queue_id = :queueId and version > :afterVersion and version <= :version and at <= :at order by version`),
     /** Without those whose events wait for places, and all after these. */
-    listChangeSizes: compiler.statement<After>()((param) =>
-      builder
-        .selectFrom('queue_changes')
-        .select(['version', 'at', 'size'])
-        .where('queue_id', '=', param('queueId'))
-        .where('version', '>', param('afterVersion'))
-        .where(({ eb, fn, selectFrom }) =>
-          eb(
-            'version',
-            '<',
-            fn.coalesce(
-              selectFrom('queue_changes as waiting')
-                .select((waiting) => waiting.fn.min('waiting.version').as('version'))
-                .where('waiting.queue_id', '=', param('queueId'))
-                .where('waiting.feed', 'is not', null),
-              sql.lit(Number.MAX_SAFE_INTEGER),
-            ),
-          ),
-        )
-        .orderBy('version'),
-    ),
-    listUnpackedMoments: compiler.statement<After & { from: number; until: number; limit: number }>()((param) =>
-      builder
-        .selectFrom('queue_changes')
-        .select(['version', 'at'])
-        .where('queue_id', '=', param('queueId'))
-        .where('version', '>', param('afterVersion'))
-        .where('at', '>=', param('from'))
-        .where('at', '<=', param('until'))
-        .orderBy('at')
-        .orderBy('version')
-        .limit(param('limit')),
-    ),
+    listChangeSizes: sql(`
+      select version, at, size from queue_changes
+      where queue_id = :queueId and version > :afterVersion and version < coalesce((
+        select min(waiting.version) from queue_changes as waiting
+        where waiting.queue_id = :queueId and waiting.feed is not null), ${LAST_VERSION})
+      order by version`),
+    listUnpackedMoments: sql(`
+      select version, at from queue_changes
+      where queue_id = :queueId and version > :afterVersion and at >= :from and at <= :until
+      order by at, version limit :limit`),
     /** Those whose events wait for places stay until the next pack. */
-    removeChanges: compiler.statement<{ queueId: string; version: number }>()((param) =>
-      builder
-        .deleteFrom('queue_changes')
-        .where('queue_id', '=', param('queueId'))
-        .where('version', '<=', param('version'))
-        .where('feed', 'is', null),
-    ),
+    removeChanges: sql('delete from queue_changes where queue_id = :queueId and version <= :version and feed is null'),
   };
 }
 
 /** Queues with changes to pack, and queues without a past. */
-function growthStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
+function growthStatements({ sql }: StatementCompiler) {
   return {
-    listGrown: compiler.statement<{ bytes: number; before: number }>()((param) =>
-      builder
-        .selectFrom('queue_changes')
-        .groupBy('queue_id')
-        .select('queue_id as id')
-        .having(({ eb, fn, or }) =>
-          or([eb(fn.sum('size'), '>=', param('bytes')), eb(fn.min('at'), '<', param('before'))]),
-        ),
-    ),
-    listBare: compiler.statement<object>()(() =>
-      builder
-        .selectFrom('queues')
-        .select('id')
-        .where('deleted_at', 'is', null)
-        // Said although it says nothing: deleted queues are then not looked at.
-        .where('repository_id', '>', '')
-        .where(({ not, exists, selectFrom }) =>
-          not(exists(selectFrom('queue_packs').select('version').whereRef('queue_packs.queue_id', '=', 'queues.id'))),
-        )
-        .where(({ not, exists, selectFrom }) =>
-          not(
-            exists(
-              selectFrom('queue_changes')
-                .select('version')
-                .whereRef('queue_changes.queue_id', '=', 'queues.id')
-                .where('version', '=', 1),
-            ),
-          ),
-        ),
-    ),
+    listGrown: sql(`
+      select queue_id as id from queue_changes group by queue_id having sum(size) >= :bytes or min(at) < :before`),
+    // The condition on the repository is redundant, but deleted queues are then not looked at.
+    listBare: sql(`
+      select id from queues where deleted_at is null and repository_id > ''
+      and not exists (select version from queue_packs where queue_packs.queue_id = queues.id)
+      and not exists (
+        select version from queue_changes where queue_changes.queue_id = queues.id and queue_changes.version = 1)`),
   };
 }
+
+const PACKS = 'select * from queue_packs where queue_id = :queueId and';
 
 function packStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  type Key = { queueId: string; version: number };
-  const packs = builder.selectFrom('queue_packs').selectAll();
+  const { sql } = compiler;
   return {
-    insertPack: compiler.insertOne('queue_packs', (insert) =>
-      insert.onConflict((conflict) => conflict.columns(['queue_id', 'version']).doNothing()),
-    ),
-    insertKeys: compiler.insert('queue_pack_keys', (insert) => insert.onConflict((conflict) => conflict.doNothing())),
-    findPack: compiler.statement<{ queueId: string; at: number }>()((param) =>
-      packs
-        .where('queue_id', '=', param('queueId'))
-        .where('at', '<=', param('at'))
-        .orderBy('at', 'desc')
-        .orderBy('version', 'desc')
-        .limit(1),
-    ),
-    getPack: compiler.statement<Key>()((param) =>
-      packs.where('queue_id', '=', param('queueId')).where('version', '=', param('version')),
-    ),
-    findFirstPack: compiler.statement<{ queueId: string }>()((param) =>
-      packs.where('queue_id', '=', param('queueId')).orderBy('version').limit(1),
-    ),
-    findPackAfter: compiler.statement<Key & { from: number }>()((param) =>
-      packs
-        .where('queue_id', '=', param('queueId'))
-        .where('until_version', '>', param('version'))
-        .where('until_at', '>=', param('from'))
-        .orderBy('version')
-        .limit(1),
-    ),
-    findKey: compiler.statement<{ queueId: string; key: string; before: number }>()((param) =>
-      builder
-        .selectFrom('queue_pack_keys')
-        .select('version')
-        .where('queue_id', '=', param('queueId'))
-        .where('key', '=', param('key'))
-        .where('version', '<', param('before'))
-        .orderBy('version', 'desc')
-        .limit(1),
-    ),
-  };
-}
-
-function oldPackStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  type Key = { queueId: string; version: number };
-  return {
-    listOldPacks: compiler.statement<{ before: number; limit: number }>()((param) =>
-      builder
-        .selectFrom('queue_packs')
-        .select(['queue_id', 'version'])
-        .where('until_at', '<', param('before'))
-        .where(({ exists, selectFrom }) =>
-          exists(
-            selectFrom('queue_packs as later')
-              .select('later.version')
-              .whereRef('later.queue_id', '=', 'queue_packs.queue_id')
-              .whereRef('later.version', '>', 'queue_packs.version'),
-          ),
-        )
-        .orderBy('until_at')
-        .limit(param('limit')),
-    ),
-    removePack: compiler.statement<Key>()((param) =>
-      builder
-        .deleteFrom('queue_packs')
-        .where('queue_id', '=', param('queueId'))
-        .where('version', '=', param('version')),
-    ),
-    removeKeys: compiler.statement<Key>()((param) =>
-      builder
-        .deleteFrom('queue_pack_keys')
-        .where('queue_id', '=', param('queueId'))
-        .where('version', '=', param('version')),
-    ),
+    insertPack: compiler.insertOne('queue_packs', 'on conflict (queue_id, version) do nothing'),
+    insertKeys: compiler.insert('queue_pack_keys', 'on conflict do nothing'),
+    findPack: sql(`${PACKS} at <= :at order by at desc, version desc limit 1`),
+    getPack: sql(`${PACKS} version = :version`),
+    findFirstPack: sql('select * from queue_packs where queue_id = :queueId order by version limit 1'),
+    findPackAfter: sql(`${PACKS} until_version > :version and until_at >= :from order by version limit 1`),
+    findKey: sql(`
+      select version from queue_pack_keys where queue_id = :queueId and key = :key and version < :before
+      order by version desc limit 1`),
+    listOldPacks: sql(`
+      select queue_id, version from queue_packs where until_at < :before and exists (
+        select later.version from queue_packs as later
+        where later.queue_id = queue_packs.queue_id and later.version > queue_packs.version)
+      order by until_at limit :limit`),
+    removePack: sql('delete from queue_packs where queue_id = :queueId and version = :version'),
+    removeKeys: sql('delete from queue_pack_keys where queue_id = :queueId and version = :version'),
   };
 }

@@ -1,4 +1,4 @@
-import type { PullRequestNote, PullRequestNoteStore } from '../pull-request-notes.ts';
+import type { PullRequestNoteStore } from '../pull-request-notes.ts';
 import { execute, findRow, run, type SqlEngine } from './operation.ts';
 import { toPullRequestNote } from './rows.ts';
 import type { StatementCompiler } from './statement.ts';
@@ -20,44 +20,17 @@ export function createPullRequestNoteStore(engine: SqlEngine, compiler: Statemen
   };
 }
 
-export function pullRequestNoteStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
+export function pullRequestNoteStatements({ sql }: StatementCompiler) {
   return {
-    find: compiler.statement<{ repositoryId: string; prNumber: number }>()((param) =>
-      builder
-        .selectFrom('pull_request_notes')
-        .selectAll()
-        .where('repository_id', '=', param('repositoryId'))
-        .where('pr_number', '=', param('prNumber')),
-    ),
-    // Nothing is said of a repository that is gone.
-    insert: compiler.statement<PullRequestNote>()((param) =>
-      builder
-        .insertInto('pull_request_notes')
-        .columns(['repository_id', 'pr_number', 'version', 'body'])
-        .expression((eb) =>
-          eb
-            .selectFrom('repositories')
-            .select((each) => [
-              'id',
-              each.val(param('prNumber')).as('pr_number'),
-              each.val(param('version')).as('version'),
-              each.val(param('body')).as('body'),
-            ])
-            .where('id', '=', param('repositoryId')),
-        )
-        .onConflict((conflict) => conflict.columns(['repository_id', 'pr_number']).doNothing()),
-    ),
-    removeAll: compiler.statement<{ repositoryId: string }>()((param) =>
-      builder.deleteFrom('pull_request_notes').where('repository_id', '=', param('repositoryId')),
-    ),
-    update: compiler.statement<PullRequestNote & { expectedVersion: number }>()((param) =>
-      builder
-        .updateTable('pull_request_notes')
-        .set({ version: param('version'), body: param('body') })
-        .where('repository_id', '=', param('repositoryId'))
-        .where('pr_number', '=', param('prNumber'))
-        .where('version', '=', param('expectedVersion')),
-    ),
+    find: sql('select * from pull_request_notes where repository_id = :repositoryId and pr_number = :prNumber'),
+    // Nothing is stored about a repository that is gone.
+    insert: sql(`
+      insert into pull_request_notes (repository_id, pr_number, version, body)
+      select id, :prNumber, :version, :body from repositories where id = :repositoryId
+      on conflict (repository_id, pr_number) do nothing`),
+    removeAll: sql('delete from pull_request_notes where repository_id = :repositoryId'),
+    update: sql(`
+      update pull_request_notes set version = :version, body = :body
+      where repository_id = :repositoryId and pr_number = :prNumber and version = :expectedVersion`),
   };
 }

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { newestInstant } from '../check-commit.ts';
 import { keyOfEffect } from '../past.ts';
 import { encodeChange } from '../past-codec.ts';
@@ -101,120 +100,47 @@ function targetSetRows({ targetSets, events }: QueueCommit): Schema['target_sets
 }
 
 export function commitStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
+  const { sql } = compiler;
   return {
-    advance: advance(compiler),
+    /** Servers whose clocks differ, or a clock that was set back, must not turn the order of versions around. */
+    // SPEC Y3
+    advance: sql(`
+      update queues set version = :version, body = :body, last_at = case when last_at > :at then last_at else :at end
+      where id = :queueId and version = :expectedVersion and deleted_at is null returning last_at`),
     insertChange: compiler.insert('queue_changes'),
     ...factStatements(compiler),
     insertEvents: compiler.insert('queue_events'),
-    rewriteBody: rewriteBody(compiler),
+    rewriteBody: sql(`
+      update entries set version = :version, body = :body
+      where id = :id and is_live = :is_live and state = :state and submitted_at = :submitted_at
+      and targets_digest is not distinct from :targets_digest`),
     insertTransitions: compiler.insert('transitions'),
     insertFeed: feedInserts(compiler),
     upsertEntries: compiler.upsert('entries', ['id'], ['queue_id', 'pr_number']),
     upsertCandidates: compiler.upsert('candidates', ['queue_id', 'number']),
-    upsertEffects: upsertEffects(compiler),
-    deleteEffect: compiler.statement<{ queueId: string; id: string }>()((param) =>
-      builder.deleteFrom('effects').where('queue_id', '=', param('queueId')).where('id', '=', param('id')),
+    /** Asked for again while it is not done: it keeps its place, and its attempts. */
+    upsertEffects: compiler.insert(
+      'effects',
+      'on conflict (queue_id, id) do update set kind = excluded.kind, due_at = excluded.due_at, body = excluded.body',
     ),
-    insertTargetSets: insertTargetSets(compiler),
-    upsertImpactedTargets: upsertImpactedTargets(compiler),
-    deleteOldUploads: deleteOldUploads(compiler),
+    deleteEffect: sql('delete from effects where queue_id = :queueId and id = :id'),
+    insertTargetSets: compiler.insert(
+      'target_sets',
+      `on conflict (digest) do update set created_at = excluded.created_at
+      where target_sets.created_at < excluded.created_at - ${TARGET_SET_RENEWAL_MS}`,
+    ),
+    // False is less than true: a row of a fork replaces no other.
+    upsertImpactedTargets: compiler.insert(
+      'impacted_targets',
+      `on conflict (queue_id, pr_number, sha) do update set
+        body = excluded.body, targets_digest = excluded.targets_digest, set_at = excluded.set_at,
+        is_of_fork = excluded.is_of_fork
+      where excluded.is_of_fork <= impacted_targets.is_of_fork`,
+    ),
+    deleteOldUploads: sql(`
+      delete from impacted_targets where ${OF_PULL_REQUEST} and sha not in (
+        select sha from impacted_targets where ${OF_PULL_REQUEST} order by set_at desc, sha desc limit ${KEPT_UPLOADS})`),
   };
 }
 
-type Advance = { queueId: string; expectedVersion: number; version: number; body: string; at: number };
-
-/** Servers whose clocks differ, or a clock that was set back, must not turn the order of versions around. */
-// SPEC Y3
-function advance(compiler: StatementCompiler) {
-  return compiler.statement<Advance>()((param) =>
-    compiler.dialect.builder
-      .updateTable('queues')
-      .set({
-        version: param('version'),
-        body: param('body'),
-        last_at: sql<number>`case when last_at > ${param('at')} then last_at else ${param('at')} end`,
-      })
-      .where('id', '=', param('queueId'))
-      .where('version', '=', param('expectedVersion'))
-      .where('deleted_at', 'is', null)
-      .returning('last_at'),
-  );
-}
-
-function rewriteBody(compiler: StatementCompiler) {
-  return compiler.statement<Schema['entries']>()((param) =>
-    compiler.dialect.builder
-      .updateTable('entries')
-      .set({ version: param('version'), body: param('body') })
-      .where('id', '=', param('id'))
-      .where('is_live', '=', param('is_live'))
-      .where('state', '=', param('state'))
-      .where('submitted_at', '=', param('submitted_at'))
-      .where(sql<boolean>`targets_digest is not distinct from ${param('targets_digest')}`),
-  );
-}
-
-/** Asked for again while it is not done: it keeps its place, and what became of it so far. */
-function upsertEffects(compiler: StatementCompiler) {
-  return compiler.insert('effects', (insert) =>
-    insert.onConflict((conflict) =>
-      conflict.columns(['queue_id', 'id']).doUpdateSet((eb) => ({
-        kind: eb.ref('excluded.kind'),
-        due_at: eb.ref('excluded.due_at'),
-        body: eb.ref('excluded.body'),
-      })),
-    ),
-  );
-}
-
-function insertTargetSets(compiler: StatementCompiler) {
-  return compiler.insert('target_sets', (insert) =>
-    insert.onConflict((conflict) =>
-      conflict
-        .column('digest')
-        .doUpdateSet((eb) => ({ created_at: eb.ref('excluded.created_at') }))
-        .where((eb) =>
-          eb('target_sets.created_at', '<', eb('excluded.created_at', '-', sql.lit(TARGET_SET_RENEWAL_MS))),
-        ),
-    ),
-  );
-}
-
-function deleteOldUploads(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  return compiler.statement<{ queueId: string; prNumber: number; isOfFork: boolean }>()((param) => {
-    const newest = builder
-      .selectFrom('impacted_targets')
-      .select('sha')
-      .where('queue_id', '=', param('queueId'))
-      .where('pr_number', '=', param('prNumber'))
-      .where('is_of_fork', '=', param('isOfFork'))
-      .orderBy('set_at', 'desc')
-      .orderBy('sha', 'desc')
-      .limit(KEPT_UPLOADS);
-    return builder
-      .deleteFrom('impacted_targets')
-      .where('queue_id', '=', param('queueId'))
-      .where('pr_number', '=', param('prNumber'))
-      .where('is_of_fork', '=', param('isOfFork'))
-      .where('sha', 'not in', newest);
-  });
-}
-
-function upsertImpactedTargets(compiler: StatementCompiler) {
-  return compiler.insert('impacted_targets', (insert) =>
-    insert.onConflict((conflict) =>
-      conflict
-        .columns(['queue_id', 'pr_number', 'sha'])
-        .doUpdateSet((eb) => ({
-          body: eb.ref('excluded.body'),
-          targets_digest: eb.ref('excluded.targets_digest'),
-          set_at: eb.ref('excluded.set_at'),
-          is_of_fork: eb.ref('excluded.is_of_fork'),
-        }))
-        // False is less than true: what a fork gives does not replace what anybody else gave.
-        .where((eb) => eb('excluded.is_of_fork', '<=', eb.ref('impacted_targets.is_of_fork'))),
-    ),
-  );
-}
+const OF_PULL_REQUEST = 'queue_id = :queueId and pr_number = :prNumber and is_of_fork = :isOfFork';

@@ -1,8 +1,7 @@
-import { type ExpressionBuilder, sql } from 'kysely';
 import type { Instant } from '../../lib/clock.ts';
 import { keyOfEffect } from '../past.ts';
 import type { EffectKey, EffectSettlement, EffectStore } from '../queues.ts';
-import { heldRows, leasedWork, UNLEASED, workStatements } from './leased-work.ts';
+import { leasedWork, RELEASED, workStatements } from './leased-work.ts';
 import { all, execute, executeAll, first, listRows, type Operation, type SqlEngine } from './operation.ts';
 import { beginFacts, endFacts, factStatements } from './past-facts.ts';
 import { toEffect } from './rows.ts';
@@ -12,7 +11,15 @@ import type { StatementCompiler } from './statement.ts';
 type EffectStatements = ReturnType<typeof effectStatements>;
 
 const KEY = ['id'] as const;
-const FAILED = { ...UNLEASED, attempts: sql`attempts + 1` };
+const HELD = 'where id = :id and lease_holder = :holder';
+const FAILED = `${RELEASED}, attempts = attempts + 1, last_error = :error` as const;
+const OF_PRESENT_QUEUE = `exists (
+  select 1 from queues where queues.id = effects.queue_id and queues.deleted_at is null)`;
+/** The first of a stream stays the first until it is done: new effects come after it. */
+const WAITING = `effects.parked_at is null and not exists (
+    select 1 from effects as earlier where earlier.queue_id = effects.queue_id and earlier.stream = effects.stream
+    and (earlier.version, earlier.ordinal) < (effects.version, effects.ordinal))
+  and ${OF_PRESENT_QUEUE}`;
 
 export function createEffectStore(engine: SqlEngine, compiler: StatementCompiler): EffectStore {
   const statements = effectStatements(compiler);
@@ -76,89 +83,27 @@ function settle(
 }
 
 export function effectStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  // The first of a stream stays the first until it is done: new effects come after it.
-  const waiting = builder
-    .selectFrom('effects')
-    .where('effects.parked_at', 'is', null)
-    .where(isFirstOfStream)
-    .where(isOfPresentQueue);
-  const held = heldRows<EffectKey>(compiler, { table: 'effects', key: KEY });
+  const { sql } = compiler;
   return {
     ...workStatements<EffectKey, 'effects'>(compiler, {
       table: 'effects',
       key: KEY,
-      waiting,
+      waiting: WAITING,
       order: ['version', 'ordinal'],
     }),
     ...factStatements(compiler),
-    find: compiler.statement<EffectKey>()((param) =>
-      builder.selectFrom('effects').selectAll().where('id', '=', param('id')),
-    ),
-    remove: held.remove(),
-    retry: held.update<{ dueAt: number; error: string }>((param) => ({
-      ...FAILED,
-      due_at: param('dueAt'),
-      last_error: param('error'),
-    })),
-    postpone: held.update<{ dueAt: number }>((param) => ({ ...UNLEASED, due_at: param('dueAt') })),
-    park: held.update<{ at: number; error: string }>((param) => ({
-      ...FAILED,
-      parked_at: param('at'),
-      last_error: param('error'),
-    })),
-    list: compiler.statement<{ queueId: string }>()((param) =>
-      builder
-        .selectFrom('effects')
-        .selectAll()
-        .where('queue_id', '=', param('queueId'))
-        .orderBy('version')
-        .orderBy('ordinal'),
-    ),
-    measure: compiler.statement<object>()(() =>
-      builder
-        .selectFrom('effects')
-        .where(isOfPresentQueue)
-        // All of it is work that waits: what is done is deleted.
-        .where('id', '>', '')
-        .select((eb) => [
-          eb.fn.countAll<number>().as('waiting'),
-          eb.fn.count<number>('parked_at').as('parked'),
-          sql<number | null>`min(case when parked_at is null then due_at end)`.as('oldest'),
-        ]),
-    ),
-    unpark: compiler.statement<{ queueId: string; at: number }>()((param) =>
-      builder
-        .updateTable('effects')
-        .set({ parked_at: null, due_at: param('at'), attempts: 0, last_error: null })
-        .where('queue_id', '=', param('queueId'))
-        .where('parked_at', 'is not', null)
-        .where(isOfPresentQueue),
-    ),
+    find: sql('select * from effects where id = :id'),
+    remove: sql(`delete from effects ${HELD}`),
+    retry: sql(`update effects set ${FAILED}, due_at = :dueAt ${HELD}`),
+    postpone: sql(`update effects set ${RELEASED}, due_at = :dueAt ${HELD}`),
+    park: sql(`update effects set ${FAILED}, parked_at = :at ${HELD}`),
+    list: sql('select * from effects where queue_id = :queueId order by version, ordinal'),
+    // All of it is work that waits: an effect that is done is deleted. The condition on the id makes SQLite use an index.
+    measure: sql(`
+      select count(*) as waiting, count(parked_at) as parked, min(case when parked_at is null then due_at end) as oldest
+      from effects where ${OF_PRESENT_QUEUE} and id > ''`),
+    unpark: sql(`
+      update effects set parked_at = null, due_at = :at, attempts = 0, last_error = null
+      where queue_id = :queueId and parked_at is not null and ${OF_PRESENT_QUEUE}`),
   };
-}
-
-function isFirstOfStream(eb: ExpressionBuilder<Schema, 'effects'>) {
-  return eb.not(
-    eb.exists(
-      eb
-        .selectFrom('effects as earlier')
-        .select(sql.lit(1).as('one'))
-        .whereRef('earlier.queue_id', '=', 'effects.queue_id')
-        .whereRef('earlier.stream', '=', 'effects.stream')
-        .where(({ refTuple, eb }) =>
-          eb(refTuple('earlier.version', 'earlier.ordinal'), '<', refTuple('effects.version', 'effects.ordinal')),
-        ),
-    ),
-  );
-}
-
-function isOfPresentQueue(eb: ExpressionBuilder<Schema, 'effects'>) {
-  return eb.exists(
-    eb
-      .selectFrom('queues')
-      .select(sql.lit(1).as('one'))
-      .whereRef('queues.id', '=', 'effects.queue_id')
-      .where('queues.deleted_at', 'is', null),
-  );
 }

@@ -1,277 +1,98 @@
-import type { DepartureQuery, QueueWindow } from '../queues.ts';
-import { isConclusion } from './queue-entries.ts';
-import type { Placeholders, StatementCompiler } from './statement.ts';
+import { IS_CONCLUSION } from './queue-entries.ts';
+import type { StatementCompiler } from './statement.ts';
 
-/** Said although it says nothing: one index then finds live rows, and those that changed since a version. */
-const EITHER = [true, false];
+/** Redundant, but one index then finds live rows, and those that changed since a version. */
+const SINCE = 'queue_id = :queueId and is_live in (true, false) and version > :version';
+const LIVE = 'queue_id = :queueId and is_live = true';
+const TARGET_SETS = `select digest, body from target_sets
+  where digest in (select targets_digest from entries where targets_digest is not null and` as const;
+const QUEUES = 'select * from queues where deleted_at is null and';
+const DEPARTURES = `transitions
+  where queue_id = :queueId and at >= :from and at <= :until and from_state = :state` as const;
 
 export function queueStatements(compiler: StatementCompiler) {
   return {
     ...queueRowStatements(compiler),
-    ...loadStatements(compiler),
     ...entryStatements(compiler),
     ...candidateStatements(compiler),
-    removeUnusedTargetSets: removeUnusedTargetSets(compiler),
     ...transitionStatements(compiler),
-    ...departureStatements(compiler),
   };
 }
 
 function queueRowStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  const present = builder.selectFrom('queues').where('deleted_at', 'is', null);
+  const { sql, sqlOfMany } = compiler;
   return {
-    insert: compiler.insertOne('queues', (insert) =>
-      insert.onConflict((conflict) =>
-        conflict.columns(['repository_id', 'branch']).where('deleted_at', 'is', null).doNothing(),
-      ),
-    ),
-    find: compiler.statement<{ repositoryId: string; branch: string }>()((param) =>
-      present.selectAll().where('repository_id', '=', param('repositoryId')).where('branch', '=', param('branch')),
-    ),
-    listByRepository: compiler.statement<{ repositoryId: string }>()((param) =>
-      present.selectAll().where('repository_id', '=', param('repositoryId')).orderBy('branch'),
-    ),
-    load: compiler.statement<{ queueId: string }>()((param) => present.selectAll().where('id', '=', param('queueId'))),
-    lock: compiler.statement<{ queueId: string }>()((param) =>
-      present
-        .selectAll()
-        .where('id', '=', param('queueId'))
-        .$if(compiler.dialect.hasRowLocks, (query) => query.forUpdate()),
-    ),
-    findVersion: compiler.statement<{ queueId: string }>()((param) =>
-      present.select('version').where('id', '=', param('queueId')),
-    ),
-    findVersions: compiler.list<object, string>()((_, ids) => present.select(['id', 'version']).where('id', 'in', ids)),
-    delete: compiler.statement<{ queueId: string; expectedVersion: number; version: number; at: number }>()((param) =>
-      builder
-        .updateTable('queues')
-        .set({ deleted_at: param('at'), version: param('version') })
-        .where('id', '=', param('queueId'))
-        .where('version', '=', param('expectedVersion'))
-        .where('deleted_at', 'is', null),
-    ),
-    findDeleted: compiler.statement<{ repositoryId: string; branch: string }>()((param) =>
-      builder
-        .selectFrom('queues')
-        .innerJoin('queue_events', (join) =>
-          join.onRef('queue_events.queue_id', '=', 'queues.id').onRef('queue_events.version', '=', 'queues.version'),
-        )
-        .select(['queues.id', 'queue_events.at', 'queue_events.body'])
-        .where('repository_id', '=', param('repositoryId'))
-        .where('branch', '=', param('branch'))
-        .where('deleted_at', 'is not', null)
-        .orderBy('deleted_at', 'desc')
-        .limit(1),
-    ),
+    insert: compiler.insertOne('queues', 'on conflict (repository_id, branch) where deleted_at is null do nothing'),
+    find: sql(`${QUEUES} repository_id = :repositoryId and branch = :branch`),
+    listByRepository: sql(`${QUEUES} repository_id = :repositoryId order by branch`),
+    load: sql(`${QUEUES} id = :queueId`),
+    lock: sql(`${QUEUES} id = :queueId for update`),
+    findVersion: sql('select version from queues where deleted_at is null and id = :queueId'),
+    findVersions: sqlOfMany('select id, version from queues where deleted_at is null and id in (:items)'),
+    delete: sql(`
+      update queues set deleted_at = :at, version = :version
+      where id = :queueId and version = :expectedVersion and deleted_at is null`),
+    findDeleted: sql(`
+      select queues.id, queue_events.at, queue_events.body from queues
+      join queue_events on queue_events.queue_id = queues.id and queue_events.version = queues.version
+      where repository_id = :repositoryId and branch = :branch and deleted_at is not null
+      order by deleted_at desc limit 1`),
   };
 }
 
-function loadStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  const targetSets = builder.selectFrom('target_sets').select(['digest', 'body']);
-  const digests = builder.selectFrom('entries').select('targets_digest').where('targets_digest', 'is not', null);
+function entryStatements({ sql, sqlOfMany }: StatementCompiler) {
   return {
-    loadLiveEntries: compiler.statement<{ queueId: string }>()((param) =>
-      builder.selectFrom('entries').selectAll().where('queue_id', '=', param('queueId')).where('is_live', '=', true),
-    ),
-    loadLiveTargetSets: compiler.statement<{ queueId: string }>()((param) =>
-      targetSets.where(
-        'digest',
-        'in',
-        digests
-          .where('queue_id', '=', param('queueId'))
-          .where('is_live', '=', true)
-          .$castTo<{ targets_digest: string }>(),
-      ),
-    ),
-    loadEntriesSince: compiler.statement<{ queueId: string; version: number }>()((param) =>
-      builder
-        .selectFrom('entries')
-        .selectAll()
-        .where('queue_id', '=', param('queueId'))
-        .where('is_live', 'in', EITHER)
-        .where('version', '>', param('version')),
-    ),
-    loadLiveCandidates: compiler.statement<{ queueId: string }>()((param) =>
-      builder.selectFrom('candidates').selectAll().where('queue_id', '=', param('queueId')).where('is_live', '=', true),
-    ),
-    loadCandidatesSince: compiler.statement<{ queueId: string; version: number }>()((param) =>
-      builder
-        .selectFrom('candidates')
-        .selectAll()
-        .where('queue_id', '=', param('queueId'))
-        .where('is_live', 'in', EITHER)
-        .where('version', '>', param('version')),
-    ),
-    loadTargetSetsSince: compiler.statement<{ queueId: string; version: number }>()((param) =>
-      targetSets.where(
-        'digest',
-        'in',
-        digests
-          .where('queue_id', '=', param('queueId'))
-          .where('is_live', 'in', EITHER)
-          .where('version', '>', param('version'))
-          .$castTo<{ targets_digest: string }>(),
-      ),
-    ),
+    loadLiveEntries: sql(`select * from entries where ${LIVE}`),
+    loadEntriesSince: sql(`select * from entries where ${SINCE}`),
+    loadLiveTargetSets: sql(`${TARGET_SETS} ${LIVE})`),
+    loadTargetSetsSince: sql(`${TARGET_SETS} ${SINCE})`),
+    findEntry: sql('select * from entries where queue_id = :queueId and pr_number = :prNumber'),
+    findEntries: sqlOfMany('select * from entries where queue_id = :queueId and pr_number in (:items)'),
+    findTargetSet: sql('select digest, body from target_sets where digest = :digest'),
+    findImpactedTargets: sql(`
+      select * from impacted_targets where queue_id = :queueId and pr_number = :prNumber and sha = :sha`),
+    /**
+     * A commit on another server that gives an old set renews it: the second of the two waits for the row, and then finds
+     * it too young to remove, or gone and to be stored again.
+     */
+    removeUnusedTargetSets: sql(`
+      delete from target_sets where created_at < :before
+      and not exists (select id from entries where entries.targets_digest = target_sets.digest)
+      and not exists (select sha from impacted_targets where impacted_targets.targets_digest = target_sets.digest)`),
   };
 }
 
-function entryStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
+function candidateStatements({ sql, sqlOfMany }: StatementCompiler) {
   return {
-    findEntry: compiler.statement<{ queueId: string; prNumber: number }>()((param) =>
-      builder
-        .selectFrom('entries')
-        .selectAll()
-        .where('queue_id', '=', param('queueId'))
-        .where('pr_number', '=', param('prNumber')),
-    ),
-    findEntries: compiler.list<{ queueId: string }, number>()((param, prNumbers) =>
-      builder
-        .selectFrom('entries')
-        .selectAll()
-        .where('queue_id', '=', param('queueId'))
-        .where('pr_number', 'in', prNumbers),
-    ),
-    findTargetSet: compiler.statement<{ digest: string }>()((param) =>
-      builder.selectFrom('target_sets').select(['digest', 'body']).where('digest', '=', param('digest')),
-    ),
-    findImpactedTargets: compiler.statement<{ queueId: string; prNumber: number; sha: string }>()((param) =>
-      builder
-        .selectFrom('impacted_targets')
-        .selectAll()
-        .where('queue_id', '=', param('queueId'))
-        .where('pr_number', '=', param('prNumber'))
-        .where('sha', '=', param('sha')),
-    ),
+    loadLiveCandidates: sql(`select * from candidates where ${LIVE}`),
+    loadCandidatesSince: sql(`select * from candidates where ${SINCE}`),
+    findCandidate: sql('select * from candidates where queue_id = :queueId and number = :number'),
+    findCandidateById: sql('select * from candidates where id = :id'),
+    findCandidatesBySha: sqlOfMany(`
+      select * from candidates where sha = :sha and queue_id in (:items)
+      order by created_at desc, number desc limit 1`),
+    listCandidatesEnded: sql(`
+      select * from candidates where queue_id = :queueId and ended_at >= :from and ended_at < :until order by ended_at`),
+    listEndedCandidates: sql(`
+      select * from candidates where queue_id = :queueId and ended_at is not null order by number desc limit :limit`),
   };
 }
 
-function candidateStatements(compiler: StatementCompiler) {
-  const candidates = compiler.dialect.builder.selectFrom('candidates').selectAll();
+function transitionStatements({ sql, sqlOfMany }: StatementCompiler) {
   return {
-    findCandidate: compiler.statement<{ queueId: string; number: number }>()((param) =>
-      candidates.where('queue_id', '=', param('queueId')).where('number', '=', param('number')),
-    ),
-    findCandidateById: compiler.statement<{ id: string }>()((param) => candidates.where('id', '=', param('id'))),
-    findCandidatesBySha: compiler.list<{ sha: string }, string>()((param, queueIds) =>
-      candidates
-        .where('sha', '=', param('sha'))
-        .where('queue_id', 'in', queueIds)
-        .orderBy('created_at', 'desc')
-        .orderBy('number', 'desc')
-        .limit(1),
-    ),
-    listCandidatesEnded: compiler.statement<QueueWindow>()((param) =>
-      candidates
-        .where('queue_id', '=', param('queueId'))
-        .where('ended_at', '>=', param('from'))
-        .where('ended_at', '<', param('until'))
-        .orderBy('ended_at'),
-    ),
-    listEndedCandidates: compiler.statement<{ queueId: string; limit: number }>()((param) =>
-      candidates
-        .where('queue_id', '=', param('queueId'))
-        .where('ended_at', 'is not', null)
-        .orderBy('number', 'desc')
-        .limit(param('limit')),
-    ),
-  };
-}
-
-/**
- * A commit on another server that gives an old set renews it: whoever of the two comes second waits for the row, and
- * then finds it too young to remove, or gone and to be stored again.
- */
-function removeUnusedTargetSets(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  return compiler.statement<{ before: number }>()((param) =>
-    builder
-      .deleteFrom('target_sets')
-      .where('created_at', '<', param('before'))
-      .where(({ not, exists, selectFrom }) =>
-        not(exists(selectFrom('entries').select('id').whereRef('entries.targets_digest', '=', 'target_sets.digest'))),
-      )
-      .where(({ not, exists, selectFrom }) =>
-        not(
-          exists(
-            selectFrom('impacted_targets')
-              .select('sha')
-              .whereRef('impacted_targets.targets_digest', '=', 'target_sets.digest'),
-          ),
-        ),
-      ),
-  );
-}
-
-function transitionStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  return {
-    listTransitions: compiler.statement<{ entryId: string }>()((param) =>
-      builder
-        .selectFrom('entries')
-        .innerJoin('transitions', (join) =>
-          join
-            .onRef('transitions.queue_id', '=', 'entries.queue_id')
-            .onRef('transitions.pr_number', '=', 'entries.pr_number'),
-        )
-        .selectAll('transitions')
-        .where('entries.id', '=', param('entryId'))
-        .orderBy('transitions.version', 'desc')
-        .orderBy('transitions.ordinal', 'desc'),
-    ),
-    listTransitionsWithin: compiler.list<{ from: number; until: number }, string>()((param, queueIds) =>
-      builder
-        .selectFrom('transitions')
-        .selectAll()
-        .where('queue_id', 'in', queueIds)
-        .where('at', '>=', param('from'))
-        .where('at', '<=', param('until')),
-    ),
-    listEvents: compiler.statement<{ queueId: string; afterVersion: number; limit: number }>()((param) =>
-      builder
-        .selectFrom('queue_events')
-        .selectAll()
-        .where('queue_id', '=', param('queueId'))
-        .where('version', '>', param('afterVersion'))
-        .orderBy('version')
-        .limit(param('limit')),
-    ),
-  };
-}
-
-function departureStatements(compiler: StatementCompiler) {
-  const departures = (param: Placeholders<DepartureQuery>) =>
-    compiler.dialect.builder
-      .selectFrom('transitions')
-      .where('queue_id', '=', param('queueId'))
-      .where('at', '>=', param('from'))
-      .where('at', '<=', param('until'))
-      .where('from_state', '=', param('state'));
-  return {
-    listDepartures: compiler.statement<DepartureQuery>()((param) =>
-      departures(param)
-        .selectAll()
-        .orderBy('at', 'desc')
-        .orderBy('version', 'desc')
-        .orderBy('ordinal', 'desc')
-        .limit(param('limit'))
-        .offset(param('offset')),
-    ),
-    listConclusions: compiler.statement<QueueWindow>()((param) =>
-      compiler.dialect.builder
-        .selectFrom('transitions')
-        .selectAll()
-        .where('queue_id', '=', param('queueId'))
-        .where('at', '>=', param('from'))
-        .where('at', '<', param('until'))
-        .where(isConclusion)
-        .orderBy('at'),
-    ),
-    countDepartures: compiler.statement<DepartureQuery>()((param) =>
-      departures(param).select((eb) => eb.fn.countAll<number>().as('total')),
-    ),
+    listTransitions: sql(`
+      select transitions.* from entries
+      join transitions on transitions.queue_id = entries.queue_id and transitions.pr_number = entries.pr_number
+      where entries.id = :entryId order by transitions.version desc, transitions.ordinal desc`),
+    listTransitionsWithin: sqlOfMany(`
+      select * from transitions where queue_id in (:items) and at >= :from and at <= :until`),
+    listEvents: sql(`
+      select * from queue_events where queue_id = :queueId and version > :afterVersion order by version limit :limit`),
+    listDepartures: sql(`
+      select * from ${DEPARTURES} order by at desc, version desc, ordinal desc limit :limit offset :offset`),
+    countDepartures: sql(`select count(*) as total from ${DEPARTURES}`),
+    listConclusions: sql(`
+      select * from transitions where queue_id = :queueId and at >= :from and at < :until and ${IS_CONCLUSION}
+      order by at`),
   };
 }

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { assert } from '../../lib/assert.ts';
 import { REPOSITORY_FACT } from '../past.ts';
 import type { Repository, RepositoryId, RepositoryRef, RepositoryStore } from '../repositories.ts';
@@ -59,23 +58,18 @@ type PublicNames = Pick<RepositoryStore, 'listPublicNames' | 'bindPublicName' | 
 
 /** The rows stay when the repository is removed: another one of its name must not take its place. */
 function publicNames(engine: SqlEngine, compiler: StatementCompiler): PublicNames {
-  const { builder } = compiler.dialect;
-  const list = compiler.statement<object>()(() =>
-    builder.selectFrom('meta').selectAll().where('name', 'like', `${PUBLIC}%`),
-  );
-  const bind = compiler.statement<{ name: string; value: string }>()((param) =>
-    builder
-      .insertInto('meta')
-      .values({ name: param('name'), value: param('value') })
-      .onConflict((conflict) => conflict.column('name').doNothing()),
-  );
-  const release = compiler.statement<{ name: string }>()((param) =>
-    builder.deleteFrom('meta').where('name', '=', param('name')),
-  );
+  const { sql } = compiler;
+  const list = sql('select * from meta where name like :pattern');
+  const bind = sql('insert into meta (name, value) values (:name, :value) on conflict (name) do nothing');
+  const release = sql('delete from meta where name = :name');
   return {
     listPublicNames: () =>
       engine.read(function* () {
-        const rows = yield* listRows(list, {}, (row) => [row.name.slice(PUBLIC.length), row.value] as const);
+        const rows = yield* listRows(
+          list,
+          { pattern: `${PUBLIC}%` },
+          (row) => [row.name.slice(PUBLIC.length), row.value] as const,
+        );
         return new Map(rows as readonly (readonly [string, RepositoryId])[]);
       }),
     bindPublicName: (name, id) => engine.write(() => run(bind, { name: PUBLIC + name, value: id })),
@@ -131,136 +125,68 @@ function* remove(
   return 'removed';
 }
 
-const REFERENCE = ['organization_id', 'host', 'owner', 'name'] as const;
-
 function repositoryStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  const sorted = builder.selectFrom('repositories').selectAll().orderBy('host').orderBy('owner').orderBy('name');
+  const { sql } = compiler;
+  const replacement = replacing('repositories', ['organization_id', 'host', 'owner', 'name'], ['id', 'created_at']);
   return {
     ...factStatements(compiler),
     ...repositoryChangeStatements(compiler),
     ...rowStatements(compiler),
-    findById: compiler.statement<{ id: string }>()((param) =>
-      builder.selectFrom('repositories').selectAll().where('id', '=', param('id')),
-    ),
-    save: compiler.insertOne('repositories', (insert) =>
-      replacing(insert, 'repositories', { key: REFERENCE, kept: ['id', 'created_at'] }).returningAll(),
-    ),
+    findById: sql('select * from repositories where id = :id'),
+    save: compiler.insertOne('repositories', `${replacement} returning *`),
     // It sets the name to itself: a row that nothing is set in would not be answered.
-    ensure: compiler.insertOne('repositories', (insert) =>
-      insert
-        .onConflict((conflict) => conflict.columns(REFERENCE).doUpdateSet((eb) => ({ name: eb.ref('excluded.name') })))
-        .returningAll(),
+    ensure: compiler.insertOne(
+      'repositories',
+      'on conflict (organization_id, host, owner, name) do update set name = excluded.name returning *',
     ),
-    find: compiler.statement<RepositoryRef & { organizationId: string }>()((param) =>
-      builder
-        .selectFrom('repositories')
-        .selectAll()
-        .where('organization_id', '=', param('organizationId'))
-        .where('host', '=', param('host'))
-        .where('owner', '=', param('owner'))
-        .where('name', '=', param('name')),
-    ),
-    findSpelled: compiler.statement<RepositoryRef & { organizationId: string }>()((param) =>
-      builder
-        .selectFrom('repositories')
-        .selectAll()
-        .where('organization_id', '=', param('organizationId'))
-        .where('host', '=', param('host'))
-        .where(sql`lower(owner)`, '=', param('owner'))
-        .where(sql`lower(name)`, '=', param('name'))
-        .orderBy('created_at')
-        .orderBy('id')
-        .limit(1),
-    ),
-    list: compiler.statement<{ organizationId: string }>()((param) =>
-      sorted.where('organization_id', '=', param('organizationId')),
-    ),
-    listAll: compiler.statement<object>()(() => sorted.orderBy('id')),
+    find: sql(`
+      select * from repositories
+      where organization_id = :organizationId and host = :host and owner = :owner and name = :name`),
+    findSpelled: sql(`
+      select * from repositories
+      where organization_id = :organizationId and host = :host and lower(owner) = :owner and lower(name) = :name
+      order by created_at, id limit 1`),
+    list: sql('select * from repositories where organization_id = :organizationId order by host, owner, name'),
+    listAll: sql('select * from repositories order by host, owner, name, id'),
   };
 }
 
 /** Changes of a repository that exists. */
-function rowStatements(compiler: StatementCompiler) {
-  const { builder, hasRowLocks } = compiler.dialect;
+function rowStatements({ sql }: StatementCompiler) {
   return {
-    lock: compiler.statement<{ id: string }>()((param) =>
-      builder
-        .selectFrom('repositories')
-        .select(['id', 'organization_id'])
-        .where('id', '=', param('id'))
-        .$if(hasRowLocks, (query) => query.forUpdate()),
-    ),
-    rename: compiler.statement<Rename>()((param) =>
-      builder
-        .updateTable('repositories')
-        .set({ host: param('host'), owner: param('owner'), name: param('name'), updated_at: param('at') })
-        .where('id', '=', param('id')),
-    ),
-    identify: compiler.statement<{ id: string; forgeId: string }>()((param) =>
-      builder
-        .updateTable('repositories')
-        .set({ forge_id: param('forgeId') })
-        .where('id', '=', param('id'))
-        .where('forge_id', 'is', null),
-    ),
-    bar: compiler.statement<{ id: string; reason: string | null }>()((param) =>
-      builder
-        .updateTable('repositories')
-        .set({ blocked_reason: param('reason') })
-        .where('id', '=', param('id')),
-    ),
-    nameOrganization: compiler.statement<{ id: string }>()((param) =>
-      builder
-        .updateTable('feed_waiting')
-        .set((eb) => ({
-          organization_id: eb
-            .selectFrom('repositories')
-            .select('organization_id')
-            .where('id', '=', param('id')) as never,
-        }))
-        .where('repository_id', '=', param('id')),
-    ),
-    findQueue: compiler.statement<{ id: string }>()((param) =>
-      builder
-        .selectFrom('queues')
-        .select('id')
-        .where('repository_id', '=', param('id'))
-        .where('deleted_at', 'is', null)
-        .limit(1),
-    ),
+    lock: sql('select id, organization_id from repositories where id = :id for update'),
+    rename: sql('update repositories set host = :host, owner = :owner, name = :name, updated_at = :at where id = :id'),
+    identify: sql('update repositories set forge_id = :forgeId where id = :id and forge_id is null'),
+    bar: sql('update repositories set blocked_reason = :reason where id = :id'),
+    nameOrganization: sql(`
+      update feed_waiting set organization_id = (select organization_id from repositories where id = :id)
+      where repository_id = :id`),
+    findQueue: sql('select id from queues where repository_id = :id and deleted_at is null limit 1'),
   };
 }
 
 /** Everything that names the repository, with the remains of its deleted queues, in an order its keys allow. */
 function removalStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
+  const { raw } = compiler;
   const tables = [
-    ...(['queue_events', 'entries', 'transitions', 'candidates', 'effects', 'impacted_targets'] as const),
-    ...(['alarms', 'audit_marks', 'queue_changes', 'queue_packs', 'queue_pack_keys'] as const),
+    ...['queue_events', 'entries', 'transitions', 'candidates', 'effects', 'impacted_targets'],
+    ...['alarms', 'audit_marks', 'queue_changes', 'queue_packs', 'queue_pack_keys'],
   ];
   const ofQueues = tables.map((table) =>
-    compiler.statement<{ id: string }>()((param) =>
-      builder
-        .deleteFrom(table)
-        .where('queue_id', 'in', builder.selectFrom('queues').select('id').where('repository_id', '=', param('id'))),
-    ),
+    raw<{ id: string }>(`delete from ${table} where queue_id in (select id from queues where repository_id = :id)`),
   );
   // Bodies of uploads and runs stay behind without a name, and are tidied away in pieces.
   // Numbers first: whoever stores results of it at this moment is waited for, and whoever comes later finds none.
   const ofTests = [
-    ...(['test_sequences', 'upload_sequences'] as const),
-    ...(['test_states', 'test_memories', 'test_batches', 'test_failures', 'test_failure_texts'] as const),
-    ...(['test_events', 'check_results', 'tests', 'test_owners'] as const),
-    ...(['test_figures', 'test_pull_requests'] as const),
-    ...(['uploads', 'ingest_leases', 'test_settings', 'test_setting_changes', 'pull_request_notes'] as const),
+    ...['test_sequences', 'upload_sequences'],
+    ...['test_states', 'test_memories', 'test_batches', 'test_failures', 'test_failure_texts'],
+    ...['test_events', 'check_results', 'tests', 'test_owners', 'test_figures', 'test_pull_requests'],
+    ...['uploads', 'ingest_leases', 'test_settings', 'test_setting_changes', 'pull_request_notes'],
   ];
-  const ofRepository = (['queues', ...ofTests] as const).map((table) =>
-    compiler.statement<{ id: string }>()((param) => builder.deleteFrom(table).where('repository_id', '=', param('id'))),
+  const ofRepository = ['queues', ...ofTests].map((table) =>
+    raw<{ id: string }>(`delete from ${table} where repository_id = :id`),
   );
-  const itself = compiler.statement<{ id: string }>()((param) =>
-    builder.deleteFrom('repositories').where('id', '=', param('id')),
-  );
+  const itself = raw<{ id: string }>('delete from repositories where id = :id');
   return [...ofQueues, ...ofRepository, partStatements(compiler).retireAll, itself];
 }
 

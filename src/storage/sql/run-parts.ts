@@ -5,7 +5,6 @@
  * A part's number divided by PARTS_PER_PERIOD is the five days in which the part was begun. PostgreSQL keeps the parts of
  * such a period in one partition and drops it. SQLite deletes the runs of a part in slices.
  */
-import { sql } from 'kysely';
 import type { StoredRun } from '../test-ingest.ts';
 import { all, execute, executeAll, first, type Operation } from './operation.ts';
 import type { Schema } from './schema.ts';
@@ -19,6 +18,9 @@ const MAX_RUNS = 300_000;
 /** Old runs stay on disk at most this much longer than their retention. */
 const PERIOD_MS = 5 * 24 * 60 * 60 * 1000;
 const PARTS_PER_PERIOD = 100_000;
+/** The period of a part. */
+const PERIOD = `run_parts.part / ${PARTS_PER_PERIOD}` as const;
+const RETIRED = 'update run_parts set repository_id = null, retired_from = repository_id where';
 /** The largest integer of PostgreSQL. */
 const LAST_TEST_NO = 2 ** 31 - 1;
 /** Readers of runs wait while a partition waits for its lock. */
@@ -98,111 +100,49 @@ export function* dropPartitions(statements: PartStatements): Operation<void> {
 }
 
 export function partStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  type Repository = { repositoryId: string };
-  const retired = { repository_id: null, retired_from: sql.ref<string>('repository_id') };
+  const { sql } = compiler;
   return {
     ...partitionStatements(compiler),
     ...retiredStatements(compiler),
-    findLatestPart: compiler.statement<Repository>()((param) =>
-      builder
-        .selectFrom('run_parts')
-        .selectAll()
-        .where('repository_id', '=', param('repositoryId'))
-        .orderBy('part', 'desc')
-        .limit(1),
-    ),
-    findLastPart: compiler.statement<object>()(() =>
-      builder.selectFrom('run_parts').select((eb) => eb.fn.max<number | null>('part').as('part')),
-    ),
+    findLatestPart: sql('select * from run_parts where repository_id = :repositoryId order by part desc limit 1'),
+    findLastPart: sql('select max(part) as part from run_parts'),
     upsertParts: compiler.upsert('run_parts', ['part'], ['repository_id', 'retired_from']),
     insertRuns: compiler.insertNumbers('runs', {
       ...({ part: 'integer', test_no: 'integer', started_at: 'bigint', seq: 'integer' } as const),
       ...({ ordinal: 'integer', conclusion: 'smallint', duration_us: 'bigint', is_quarantined: 'boolean' } as const),
     }),
-    retireAll: compiler.statement<{ id: string }>()((param) =>
-      builder.updateTable('run_parts').set(retired).where('repository_id', '=', param('id')),
-    ),
+    retireAll: sql(`${RETIRED} repository_id = :id`),
     /** Parts with only runs from before or of forgotten batches. Runs that are not counted yet keep their part. */
-    retireOld: compiler.statement<Repository & { before: number }>()((param) =>
-      builder
-        .updateTable('run_parts')
-        .set(retired)
-        .where('repository_id', '=', param('repositoryId'))
-        .where(({ or, eb, selectFrom }) => {
-          const numbers = selectFrom('test_sequences').where('repository_id', '=', param('repositoryId'));
-          return or([
-            eb('last_seq', '<=', numbers.select('forgotten_seq')),
-            eb('last_started_at', '<', param('before')).and('last_seq', '<=', numbers.select('counted_seq')),
-          ]);
-        }),
-    ),
+    retireOld: sql(`${RETIRED} repository_id = :repositoryId and (
+      last_seq <= (select forgotten_seq from test_sequences where repository_id = :repositoryId)
+      or last_started_at < :before
+      and last_seq <= (select counted_seq from test_sequences where repository_id = :repositoryId))`),
   };
 }
 
-function retiredStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  const { hasPartitions } = compiler.dialect;
-  type Slice = { part: number; limit: number };
-  const size = sql.lit(PARTS_PER_PERIOD);
-  const period = sql<number>`(run_parts.part / ${size})`;
+function retiredStatements({ sql, dialect }: StatementCompiler) {
   return {
     /**
      * A partition is about to be dropped while the same repository has runs of it or of the next one. Later it is kept by
      * another repository with a longer retention, and its retired runs are deleted.
      */
-    findRetired: compiler.statement<object>()(() =>
-      builder
-        .selectFrom('run_parts')
-        .select('run_parts.part')
-        .where('run_parts.repository_id', 'is', null)
-        .$if(hasPartitions, (query) =>
-          query.where(({ not, exists, selectFrom }) =>
-            not(
-              exists(
-                selectFrom('run_parts as later')
-                  .select('later.part')
-                  .whereRef('later.repository_id', '=', 'run_parts.retired_from')
-                  .where('later.part', '<', sql<number>`(${period} + 2) * ${size}`),
-              ),
-            ),
-          ),
-        )
-        .limit(1),
-    ),
-    findLastOfSlice: compiler.statement<Slice>()((param) =>
-      builder
-        .selectFrom('runs')
-        .select('test_no')
-        .where('part', '=', param('part'))
-        .orderBy('test_no')
-        .limit(1)
-        .offset(param('limit')),
-    ),
-    removeRuns: compiler.statement<{ part: number; upToNo: number }>()((param) =>
-      builder.deleteFrom('runs').where('part', '=', param('part')).where('test_no', '<=', param('upToNo')),
-    ),
-    removePart: compiler.statement<{ part: number }>()((param) =>
-      builder.deleteFrom('run_parts').where('part', '=', param('part')),
-    ),
-    findRetiredPeriods: compiler.statement<object>()(() =>
-      builder
-        .selectFrom('run_parts')
-        .select(period.as('period'))
-        .distinct()
-        .where('repository_id', 'is', null)
-        .where(({ not, exists, selectFrom }) =>
-          not(
-            exists(
-              selectFrom('run_parts as others')
-                .select('others.part')
-                .where('others.part', '>=', sql<number>`${period} * ${size}`)
-                .where('others.part', '<', sql<number>`(${period} + 1) * ${size}`)
-                .where('others.repository_id', 'is not', null),
-            ),
-          ),
-        ),
-    ),
+    findRetired: dialect.hasPartitions
+      ? sql(`
+        select run_parts.part from run_parts where run_parts.repository_id is null and not exists (
+          select later.part from run_parts as later
+          where later.repository_id = run_parts.retired_from
+          and later.part < (${PERIOD} + 2) * ${PARTS_PER_PERIOD})
+        limit 1`)
+      : sql('select run_parts.part from run_parts where run_parts.repository_id is null limit 1'),
+    findLastOfSlice: sql('select test_no from runs where part = :part order by test_no limit 1 offset :limit'),
+    removeRuns: sql('delete from runs where part = :part and test_no <= :upToNo'),
+    removePart: sql('delete from run_parts where part = :part'),
+    findRetiredPeriods: sql(`
+      select distinct ${PERIOD} as period from run_parts where repository_id is null and not exists (
+        select others.part from run_parts as others
+        where others.part >= ${PERIOD} * ${PARTS_PER_PERIOD}
+        and others.part < (${PERIOD} + 1) * ${PARTS_PER_PERIOD}
+        and others.repository_id is not null)`),
   };
 }
 

@@ -1,5 +1,5 @@
-import type { Instant } from '../../lib/clock.ts';
 import type { PersonSession, SessionStore } from '../sessions.ts';
+import { TOKEN_AND_ORGANIZATION } from './accounts.ts';
 import { feedInserts } from './feed-waiting.ts';
 import { changes, execute, executeAll, first, listRows, run, type SqlEngine } from './operation.ts';
 import { fromSession, toOrganization, toSession, toToken } from './rows.ts';
@@ -43,58 +43,19 @@ function toPersonSession(row: Parameters<typeof toSession>[0]): PersonSession {
 }
 
 export function sessionStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
+  const { sql } = compiler;
   return {
-    insert: compiler.insertOne('sessions', (insert) => insert),
-    find: compiler.statement<{ hash: string }>()((param) =>
-      builder.selectFrom('sessions').selectAll().where('hash', '=', param('hash')),
-    ),
-    findOrganization: compiler.statement<{ id: string }>()((param) =>
-      builder.selectFrom('organizations').selectAll().where('id', '=', param('id')),
-    ),
-    listPeople: compiler.statement<{ organizationId: string }>()((param) =>
-      builder
-        .selectFrom('sessions')
-        .selectAll()
-        .where('organization_id', '=', param('organizationId'))
-        .orderBy('created_at', 'desc'),
-    ),
-    revoke: compiler.statement<{ organizationId: string; hash: string }>()((param) =>
-      builder
-        .deleteFrom('sessions')
-        .where('hash', '=', param('hash'))
-        .where('organization_id', '=', param('organizationId')),
-    ),
-    findToken: compiler.statement<{ id: string }>()((param) =>
-      builder
-        .selectFrom('tokens')
-        .innerJoin('organizations', 'organizations.id', 'tokens.organization_id')
-        .selectAll('tokens')
-        .select(['organizations.slug', 'organizations.created_at as organization_created_at'])
-        .where('tokens.id', '=', param('id')),
-    ),
-    openLink: compiler.statement<{ link: string; hash: string; at: Instant; madeAfter: Instant }>()((param) =>
-      builder
-        .updateTable('sessions')
-        .set({ hash: param('hash'), created_at: param('at'), used_at: param('at'), is_link: false })
-        .where('hash', '=', param('link'))
-        .where('is_link', '=', true)
-        .where('created_at', '>', param('madeAfter')),
-    ),
-    recordUse: compiler.statement<{ hash: string; at: Instant }>()((param) =>
-      builder
-        .updateTable('sessions')
-        .set({ used_at: param('at') })
-        .where('hash', '=', param('hash'))
-        .where('used_at', '<', param('at')),
-    ),
-    remove: compiler.statement<{ hash: string }>()((param) =>
-      builder.deleteFrom('sessions').where('hash', '=', param('hash')),
-    ),
-    tidy: compiler.statement<{ begun: Instant; used: Instant }>()((param) =>
-      builder
-        .deleteFrom('sessions')
-        .where((eb) => eb.or([eb('created_at', '<', param('begun')), eb('used_at', '<', param('used'))])),
-    ),
+    insert: compiler.insertOne('sessions', ''),
+    find: sql('select * from sessions where hash = :hash'),
+    findOrganization: sql('select * from organizations where id = :id'),
+    listPeople: sql('select * from sessions where organization_id = :organizationId order by created_at desc'),
+    revoke: sql('delete from sessions where hash = :hash and organization_id = :organizationId'),
+    findToken: sql(`${TOKEN_AND_ORGANIZATION} where tokens.id = :id`),
+    openLink: sql(`
+      update sessions set hash = :hash, created_at = :at, used_at = :at, is_link = false
+      where hash = :link and is_link = true and created_at > :madeAfter`),
+    recordUse: sql('update sessions set used_at = :at where hash = :hash and used_at < :at'),
+    remove: sql('delete from sessions where hash = :hash'),
+    tidy: sql('delete from sessions where created_at < :begun or used_at < :used'),
   };
 }

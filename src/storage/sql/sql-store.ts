@@ -31,12 +31,8 @@ export function createSqlParts(
   engine: SqlEngine,
   compiler: StatementCompiler,
 ): Omit<Store, 'isShared' | 'signingKey' | 'signals' | 'snapshots' | 'close'> {
-  const anything = compiler.statement<object>()(() =>
-    compiler.dialect.builder.selectFrom('meta').select('name').limit(1),
-  );
-  const size = compiler.statement<object>()(() =>
-    compiler.dialect.builder.selectNoFrom(compiler.dialect.databaseSize.as('bytes')),
-  );
+  const anything = compiler.sql('select name from meta limit 1');
+  const size = compiler.raw<object, { readonly bytes: number }>(`select ${compiler.dialect.databaseSize} as bytes`);
   return {
     accounts: createAccountStore(engine, compiler),
     repositories: createRepositoryStore(engine, compiler),
@@ -71,16 +67,10 @@ export function createSqlParts(
 
 /** Several servers may come here at once: the first one's key is everyone's. */
 export async function ensureSigningKey(engine: SqlEngine, compiler: StatementCompiler): Promise<Uint8Array> {
-  const { builder } = compiler.dialect;
-  const insert = compiler.statement<{ value: string }>()((param) =>
-    builder
-      .insertInto('meta')
-      .values({ name: 'signing_key', value: param('value') })
-      .onConflict((conflict) => conflict.column('name').doNothing()),
+  const insert = compiler.sql(
+    `insert into meta (name, value) values ('signing_key', :value) on conflict (name) do nothing`,
   );
-  const find = compiler.statement<object>()(() =>
-    builder.selectFrom('meta').select('value').where('name', '=', 'signing_key'),
-  );
+  const find = compiler.sql(`select value from meta where name = 'signing_key'`);
   const key = randomBytes(SIGNING_KEY_BYTES).toString('hex');
   const row = await engine.write(function* () {
     yield* execute(insert, { value: key });

@@ -1,4 +1,3 @@
-import { CompiledQuery, type InsertQueryBuilder, type InsertResult, sql } from 'kysely';
 import { assert } from '../../lib/assert.ts';
 import type { ArgsOf, CheckedSql, ItemOf, RowOf } from './checked-sql.ts';
 import type { SqlDialect, SqlValue } from './dialect.ts';
@@ -20,13 +19,6 @@ export interface Call {
   readonly values: SqlValue[];
 }
 
-export interface Compilable<Row> {
-  compile(): CompiledQuery<Row>;
-}
-
-/** The query builder takes a placeholder as if it were the value itself. */
-export type Placeholders<Args> = <Key extends keyof Args & string>(name: Key) => Args[Key];
-
 /** How PostgreSQL calls what a column of numbers holds. */
 type NumberType = 'smallint' | 'integer' | 'bigint' | 'boolean';
 
@@ -36,16 +28,14 @@ const MANY_ROWS = [50, 1];
 /** Pages have up to a hundred rows. */
 const LIST_SIZES = [1, 8, 64, 128, 512];
 
-export type ColumnOf<Table extends TableName> = keyof Schema[Table] & string;
-export type Insert<Table extends TableName> = InsertQueryBuilder<Schema, Table, InsertResult>;
+type ColumnOf<Table extends TableName> = keyof Schema[Table] & string;
+type Rows<Table extends TableName> = readonly Schema[Table][];
+type Insert<Table extends TableName> = (rows: Rows<Table>) => Call[];
+/** Reads the value of a name. */
+type ReaderOf<Args> = (name: string) => (args: Args) => unknown;
 
-class Placeholder<Args> {
-  readonly read: (args: Args) => unknown;
-
-  constructor(read: (args: Args) => unknown) {
-    this.read = read;
-  }
-}
+/** The end of an insert, as the text of a statement that begins with its table. */
+type Ending<Table extends TableName, Text extends string> = Text & CheckedSql<`insert into ${Table} ${Text}`>;
 
 export class StatementCompiler {
   readonly dialect: SqlDialect;
@@ -55,63 +45,52 @@ export class StatementCompiler {
     this.dialect = dialect;
   }
 
-  /** Curried so that the arguments are named by the caller and the rows inferred. */
-  statement<Args>(): <Row>(build: (param: Placeholders<Args>) => Compilable<Row>) => Statement<Args, Row> {
-    return (build) => this.#compile(() => build((name) => placeholder((args: Args) => args[name])));
-  }
-
   /** A text whose columns the type check knows, with values as `:name`. Row locks are left out where there are none. */
   readonly sql = <const Text extends string>(text: Text & CheckedSql<Text>): Statement<ArgsOf<Text>, RowOf<Text>> =>
-    this.statement<ArgsOf<Text>>()((param) => this.#parse<RowOf<Text>>(text, param));
+    this.raw(text);
 
-  /** The same with a list `(:items)` of any length, asked in parts. */
-  readonly sqlOfMany = <const Text extends string>(text: Text & CheckedSql<Text>) =>
-    this.list<Omit<ArgsOf<Text>, 'items'>, ItemOf<Text>>()((param, items) =>
-      this.#parse<RowOf<Text>>(text, param, items),
-    );
+  /**
+   * The same with a list `(:items)` of any length, asked in parts. Compiled for a few lengths; the list is filled up with
+   * repetitions of its last value.
+   */
+  readonly sqlOfMany = <const Text extends string>(text: Text & CheckedSql<Text>) => {
+    type ListArgs = { readonly args: Omit<ArgsOf<Text>, 'items'>; readonly items: readonly ItemOf<Text>[] };
+    const ofSize = memoized((size) => {
+      const items = Array.from({ length: size }, (_, index) => `:${index}`).join(', ');
+      return this.#compile<ListArgs, RowOf<Text>>(text.replace(':items', items), (name) =>
+        /^\d/.test(name)
+          ? ({ items }) => items[Math.min(Number(name), items.length - 1)]
+          : ({ args }) => args[name as keyof typeof args],
+      );
+    });
+    return (args: ListArgs['args'], items: ListArgs['items']): RowsCall<RowOf<Text>>[] =>
+      chunksOf(items, [LIST_SIZES.at(-1) as number], true).map((chunk) => {
+        const size = LIST_SIZES.find((candidate) => candidate >= chunk.length) as number;
+        return callOf(ofSize(size), { args, items: chunk });
+      });
+  };
 
-  #parse<Row>(text: string, param: (name: never) => unknown, items: readonly unknown[] = []): Compilable<Row> {
-    const { hasRowLocks, placeholder, limit } = this.dialect;
-    const values: unknown[] = [];
-    const place = (value: unknown) => placeholder(values.push(value));
-    const written = (hasRowLocks ? text : text.replace(/ for update( skip locked)?$/, ''))
-      .replaceAll(/(?<!:):(\w+)/g, (_, name) =>
-        (name === 'items' ? items : [param(name as never)]).map(place).join(', '),
-      )
-      .replaceAll(/\blimit (\S+)/g, limit);
-    return { compile: () => CompiledQuery.raw(written, values) };
-  }
-
-  /** For SQL that the query builder cannot express. */
-  raw(text: string): Statement<object, unknown> {
-    return this.#compile(() => ({ compile: () => sql.raw(text).compile(this.dialect.builder) }));
-  }
+  /** For SQL that the type check cannot follow. */
+  readonly raw = <Args = object, Row = unknown>(text: string): Statement<Args, Row> =>
+    this.#compile(text, (name) => (args) => args[name as keyof Args]);
 
   /** An insert of one row, with what follows the values. */
-  insertOne<Table extends TableName, Output>(
+  insertOne<Table extends TableName, const Text extends string>(
     table: Table,
-    refine: (insert: Insert<Table>) => Compilable<Output>,
-  ): Statement<Schema[Table], Output> {
-    type Row = Schema[Table];
-    return this.#compile(() => refine(this.#insertInto(table, [rowOf(table, (column) => (row: Row) => row[column])])));
+    ending: Ending<Table, Text>,
+  ): Statement<Schema[Table], Schema[Table]> {
+    return this.#compile(insertText(table, 1, ending), (name) => {
+      const [column = ''] = name.split('.');
+      return (row) => row[column as ColumnOf<Table>];
+    });
   }
 
   /** An insert of rows, compiled for each number of rows that the dialect takes at once. */
-  insert<Table extends TableName>(
+  insert<Table extends TableName, const Text extends string = ''>(
     table: Table,
-    refine: (insert: Insert<Table>) => Compilable<unknown> = (insert) => insert,
-    sizes = this.dialect.insertSizes,
-  ): (rows: readonly Schema[Table][]) => Call[] {
-    type Rows = readonly Schema[Table][];
-    const ofSize = memoized((size) =>
-      this.#compile<Rows, unknown>(() => {
-        const rows = Array.from({ length: size }, (_, index) =>
-          rowOf(table, (column) => (all: Rows) => (all[index] as Schema[Table])[column]),
-        );
-        return refine(this.#insertInto(table, rows));
-      }),
-    );
-    return (rows) => chunksOf(rows, sizes).map((chunk) => callOf(ofSize(chunk.length), chunk));
+    ending = '' as Ending<Table, Text>,
+  ): Insert<Table> {
+    return this.#insert(table, ending, this.dialect.insertSizes);
   }
 
   /** The same, and a row whose key is there is replaced, but for the columns that it keeps. */
@@ -119,69 +98,41 @@ export class StatementCompiler {
     table: Table,
     key: readonly ColumnOf<Table>[],
     kept: readonly ColumnOf<Table>[] = [],
-  ): (rows: readonly Schema[Table][]) => Call[] {
-    return this.insert(table, (insert) => replacing(insert, table, { key, kept }));
-  }
-
-  #insertInto<Table extends TableName>(table: Table, rows: readonly Schema[Table][]): Insert<Table> {
-    return this.dialect.builder.insertInto(table).values(rows as never);
+  ): Insert<Table> {
+    return this.#insert(table, replacing(table, key, kept), this.dialect.insertSizes);
   }
 
   /** An insert of thousands of rows of numbers. PostgreSQL takes an array for each column twice as fast as the values. */
   insertNumbers<Table extends TableName>(
     table: Table,
     types: Readonly<Record<ColumnOf<Table>, NumberType>>,
-  ): (rows: readonly Schema[Table][]) => Call[] {
-    type Row = Schema[Table];
-    const { builder, hasArrays } = this.dialect;
-    if (!hasArrays) return this.insert(table, undefined, MANY_ROWS);
+  ): Insert<Table> {
+    if (!this.dialect.hasArrays) return this.#insert(table, '', MANY_ROWS);
     const columns = columnsOf(table);
-    const arrayOf = (column: ColumnOf<Table>) => {
-      const values = placeholder((rows: readonly Row[]) => `{${rows.map((row) => row[column] ?? 'null').join(',')}}`);
-      return sql`${values}::${sql.raw(types[column])}[]`;
-    };
-    const statement = this.#compile<readonly Row[], unknown>(() => {
-      const arrays = sql.join(columns.map(arrayOf));
-      const names = sql.join(columns.map((column) => sql.ref(column)));
-      const insert = sql`insert into ${sql.table(table)} (${names}) select * from unnest(${arrays})`;
-      return { compile: () => insert.compile(builder) };
-    });
+    const arrays = columns.map((column) => `:${column}::${types[column]}[]`);
+    const statement = this.#compile<Rows<Table>, unknown>(
+      `insert into ${table} (${columns.join(', ')}) select * from unnest(${arrays.join(', ')})`,
+      (name) => (rows) => `{${rows.map((row) => row[name as ColumnOf<Table>] ?? 'null').join(',')}}`,
+    );
     return (rows) => (rows.length === 0 ? [] : [callOf(statement, rows)]);
   }
 
-  /**
-   * A query with a list of any length, asked in parts. Compiled for a few lengths; the list is filled up with
-   * repetitions of its last value.
-   */
-  list<Args, Item>(): <Row>(
-    build: (param: Placeholders<Args>, items: Item[]) => Compilable<Row>,
-  ) => (args: Args, items: readonly Item[]) => RowsCall<Row>[] {
-    type ListArgs = { readonly args: Args; readonly items: readonly Item[] };
-    return <Row>(build: (param: Placeholders<Args>, items: Item[]) => Compilable<Row>) => {
-      const ofSize = memoized((size) =>
-        this.#compile<ListArgs, Row>(() =>
-          build(
-            (name) => placeholder((all: ListArgs) => all.args[name]),
-            Array.from({ length: size }, (_, index) =>
-              placeholder((all: ListArgs) => all.items[Math.min(index, all.items.length - 1)] as Item),
-            ),
-          ),
-        ),
-      );
-      return (args, items) =>
-        chunksOf(items, [LIST_SIZES.at(-1) as number], true).map((chunk) => {
-          const size = LIST_SIZES.find((candidate) => candidate >= chunk.length) as number;
-          return callOf(ofSize(size), { args, items: chunk }) as RowsCall<Row>;
-        });
-    };
+  #insert<Table extends TableName>(table: Table, ending: string, sizes: readonly number[]): Insert<Table> {
+    const ofSize = memoized((size) =>
+      this.#compile<Rows<Table>, unknown>(insertText(table, size, ending), (name) => {
+        const [column = '', index] = name.split('.');
+        return (rows) => (rows[Number(index)] as Schema[Table])[column as ColumnOf<Table>];
+      }),
+    );
+    return (rows) => chunksOf(rows, sizes).map((chunk) => callOf(ofSize(chunk.length), chunk));
   }
 
-  /** The query is built and compiled at its first use: a server uses a part of them when it starts, a test a few. */
-  #compile<Args, Row>(build: () => Compilable<Row>): Statement<Args, Row> {
-    const { encodeBoolean } = this.dialect;
+  /** Compiled at its first use: a server uses a part of the statements when it starts, a test a few. */
+  #compile<Args, Row>(text: string, readerOf: ReaderOf<Args>): Statement<Args, Row> {
+    const { dialect } = this;
     let made: Compiled<Args> | undefined;
     const compiled = () => {
-      made ??= compile<Args>(build(), encodeBoolean);
+      made ??= compile(text, readerOf, dialect);
       return made;
     };
     return {
@@ -199,9 +150,12 @@ export class StatementCompiler {
 
 type Compiled<Args> = Pick<Statement<Args, unknown>, 'sql' | 'returnsRows' | 'bind'>;
 
-function compile<Args>(query: Compilable<unknown>, encodeBoolean: SqlDialect['encodeBoolean']): Compiled<Args> {
-  const { sql, parameters } = query.compile();
-  const readers = parameters.map((parameter) => (parameter instanceof Placeholder ? parameter.read : () => parameter));
+function compile<Args>(text: string, readerOf: ReaderOf<Args>, dialect: SqlDialect): Compiled<Args> {
+  const { hasRowLocks, placeholder, limit, encodeBoolean } = dialect;
+  const readers: ((args: Args) => unknown)[] = [];
+  const sql = (hasRowLocks ? text : text.replace(/ for update( skip locked)?$/, ''))
+    .replaceAll(/(?<!:):([\w.]+)/g, (_, name) => placeholder(readers.push(readerOf(name))))
+    .replaceAll(/\blimit ([^\s)]+)/g, limit);
   return {
     sql,
     returnsRows: /^\s*(select|with)\b|\breturning\b/i.test(sql),
@@ -218,30 +172,26 @@ export function callOf<Args, Row>(statement: Statement<Args, Row>, args: Args): 
   return { statement, values: statement.bind(args) };
 }
 
-function placeholder<Args, Value>(read: (args: Args) => Value): Value {
-  return new Placeholder(read) as Value;
-}
-
-function rowOf<Table extends TableName, Args>(
-  table: Table,
-  reader: (column: ColumnOf<Table>) => (args: Args) => unknown,
-): Schema[Table] {
-  return Object.fromEntries(columnsOf(table).map((column) => [column, placeholder(reader(column))])) as Schema[Table];
+/** A value is named by its column and the number of its row. */
+function insertText(table: TableName, size: number, ending: string): string {
+  const columns = columnsOf(table);
+  const rows = Array.from({ length: size }, (_, index) => `(${columns.map((name) => `:${name}.${index}`).join(', ')})`);
+  return `insert into ${table} (${columns.join(', ')}) values ${rows.join(', ')} ${ending}`;
 }
 
 function columnsOf<Table extends TableName>(table: Table): readonly ColumnOf<Table>[] {
   return Object.keys(TABLES[table]) as ColumnOf<Table>[];
 }
 
-/** Adds to an insert that a row whose key is there is replaced. */
+/** The end of an insert in which a row whose key is there is replaced. */
 export function replacing<Table extends TableName>(
-  insert: Insert<Table>,
   table: Table,
-  { key, kept }: { readonly key: readonly ColumnOf<Table>[]; readonly kept: readonly ColumnOf<Table>[] },
-): Insert<Table> {
+  key: readonly ColumnOf<Table>[],
+  kept: readonly ColumnOf<Table>[],
+): string {
   const replaced = columnsOf(table).filter((column) => !key.includes(column) && !kept.includes(column));
-  const values = Object.fromEntries(replaced.map((column) => [column, sql.ref(`excluded.${column}`)]));
-  return insert.onConflict((conflict) => conflict.columns(key as never).doUpdateSet(values as never));
+  const values = replaced.map((column) => `${column} = excluded.${column}`);
+  return `on conflict (${key.join(', ')}) do update set ${values.join(', ')}`;
 }
 
 function encode(value: unknown, encodeBoolean: (value: boolean) => SqlValue): SqlValue {

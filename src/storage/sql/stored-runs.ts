@@ -1,56 +1,32 @@
 import type { StoredRun } from '../test-ingest.ts';
 import { RUN_CONCLUSIONS, type RunConclusion } from '../tests.ts';
 import type { Schema } from './schema.ts';
-import type { Placeholders, StatementCompiler } from './statement.ts';
 
-export const SUCCESS = RUN_CONCLUSIONS.indexOf('SUCCESS');
-export const FAILURE = RUN_CONCLUSIONS.indexOf('FAILURE');
-export const SKIPPED = RUN_CONCLUSIONS.indexOf('SKIPPED');
-
-type Repository = { readonly repositoryId: string };
-export type RunsSince = Repository & { readonly since: number };
-
-/** Those that started at `since` or later. Runs of forgotten batches are not among them, wherever they are. */
-export function storedRuns<Args extends RunsSince>(compiler: StatementCompiler, param: Placeholders<Args>) {
-  return runsOf(compiler, param)
-    .where('run_parts.last_started_at', '>=', param('since'))
-    .where('runs.started_at', '>=', param('since'))
-    .whereRef('runs.seq', '>', 'test_sequences.forgotten_seq');
-}
-
-/** Those that the stored memories of their tests do not count yet. */
-export function uncountedRuns<Args extends Repository>(compiler: StatementCompiler, param: Placeholders<Args>) {
-  return runsOf(compiler, param)
-    .whereRef('run_parts.last_seq', '>', 'test_sequences.counted_seq')
-    .whereRef('runs.seq', '>', 'test_sequences.counted_seq');
-}
-
-/** Batches of such runs. */
-export function uncountedBatches<Args extends Repository>({ dialect }: StatementCompiler, param: Placeholders<Args>) {
-  return dialect.builder
-    .selectFrom('test_sequences')
-    .crossJoin('test_batches')
-    .where('test_sequences.repository_id', '=', param('repositoryId'))
-    .where('test_batches.repository_id', '=', param('repositoryId'))
-    .whereRef('test_batches.seq', '>', 'test_sequences.counted_seq')
-    .where('test_batches.run_count', '>', 0);
-}
+/** Places in RUN_CONCLUSIONS. */
+export const SUCCESS = 0;
+export const FAILURE = 1;
+export const SKIPPED = 2;
 
 /** All of a repository. The order of the joins, which SQLite keeps, makes it one seek for each part and test. */
-function runsOf<Args extends Repository>({ dialect }: StatementCompiler, param: Placeholders<Args>) {
-  return dialect.builder
-    .selectFrom('test_sequences')
-    .crossJoin('run_parts')
-    .crossJoin('runs')
-    .where('test_sequences.repository_id', '=', param('repositoryId'))
-    .where('run_parts.repository_id', '=', param('repositoryId'))
-    .whereRef('runs.part', '=', 'run_parts.part');
-}
+const RUNS = `from test_sequences cross join run_parts cross join runs
+  where test_sequences.repository_id = :repositoryId and run_parts.repository_id = :repositoryId
+  and runs.part = run_parts.part` as const;
 
-export const RUN_COLUMNS = [
-  ...(['runs.test_no', 'runs.started_at', 'runs.seq', 'runs.ordinal'] as const),
-  ...(['runs.conclusion', 'runs.duration_us', 'runs.is_quarantined'] as const),
-];
+/** Those that started at `since` or later. Runs of forgotten batches are not among them, wherever they are. */
+export const STORED_RUNS = `${RUNS} and run_parts.last_started_at >= :since and runs.started_at >= :since
+  and runs.seq > test_sequences.forgotten_seq` as const;
+
+/** Those that the stored memories of their tests do not count yet. */
+export const UNCOUNTED_RUNS = `${RUNS} and run_parts.last_seq > test_sequences.counted_seq
+  and runs.seq > test_sequences.counted_seq` as const;
+
+/** Batches of such runs. */
+export const UNCOUNTED_BATCHES = `from test_sequences cross join test_batches
+  where test_sequences.repository_id = :repositoryId and test_batches.repository_id = :repositoryId
+  and test_batches.seq > test_sequences.counted_seq and test_batches.run_count > 0`;
+
+export const RUN_COLUMNS =
+  'runs.test_no, runs.started_at, runs.seq, runs.ordinal, runs.conclusion, runs.duration_us, runs.is_quarantined';
 
 export type RunRow = Omit<Schema['runs'], 'part'>;
 

@@ -4,12 +4,11 @@ import type { StatementCompiler } from './statement.ts';
 import {
   RUN_COLUMNS,
   type RunRow,
-  type RunsSince,
+  STORED_RUNS,
   SUCCESS,
-  storedRuns,
   toRun,
-  uncountedBatches,
-  uncountedRuns,
+  UNCOUNTED_BATCHES,
+  UNCOUNTED_RUNS,
 } from './stored-runs.ts';
 import { toFacts } from './test-rows.ts';
 
@@ -60,13 +59,13 @@ export function* listUncounted(
 
 export function* measureUncounted(statements: BatchStatements, repositoryId: string) {
   const row = yield* first(statements.measureUncounted, { repositoryId });
-  return { batches: row?.batches ?? 0, runs: row?.runs ?? 0, upToSeq: row?.upToSeq ?? 0 };
+  return { batches: row?.batches ?? 0, runs: row?.runs ?? 0, upToSeq: row?.up_to_seq ?? 0 };
 }
 
 /** In the order of batches; of each batch by number of the test, then by start, then in their order. */
 export function* readRuns(
   statements: BatchStatements,
-  of: RunsSince & { readonly testNos: readonly number[] },
+  of: { readonly repositoryId: string; readonly since: number; readonly testNos: readonly number[] },
 ): Operation<readonly StoredBatch[]> {
   const { repositoryId, since } = of;
   const rows = yield* allOf(statements.readRuns({ repositoryId, since }, [...new Set(of.testNos)]));
@@ -92,86 +91,33 @@ export function* listTestNos(
   return (yield* all(statements.listTestNos, of)).map(({ test_no }) => test_no);
 }
 
-export function batchStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  return {
-    findBatches: compiler.list<Repository, number>()((param, seqs) =>
-      builder
-        .selectFrom('test_batches')
-        .selectAll()
-        .where('repository_id', '=', param('repositoryId'))
-        .where('seq', 'in', seqs),
-    ),
-    findEarlier: compiler.statement<Repository & EarlierQuery>()((param) =>
-      builder
-        .selectFrom('test_batches')
-        .selectAll()
-        .where('repository_id', '=', param('repositoryId'))
-        .where('sha', '=', param('sha'))
-        .where('job', '=', param('job'))
-        .where('upload_id', '<>', param('exceptUploadId'))
-        .where('flaw', 'is', null)
-        .where('seq', '<', param('beforeSeq'))
-        .orderBy('seq', 'desc')
-        .limit(param('limit')),
-    ),
-    findFailures: compiler.list<Repository, number>()((param, seqs) =>
-      builder
-        .selectFrom('test_failure_texts')
-        .select((eb) => ['seq', 'test_no', 'suite_path', eb.fn.max('started_at').as('at')])
-        .where('repository_id', '=', param('repositoryId'))
-        .where('seq', 'in', seqs)
-        .groupBy(['seq', 'test_no', 'suite_path'])
-        .orderBy('seq'),
-    ),
-    ...batchRunStatements(compiler),
-  };
-}
+const RUNS_OF_BATCHES = `from test_batches cross join runs
+  where runs.part = test_batches.part and runs.seq = test_batches.seq and test_batches.repository_id = :repositoryId
+  and` as const;
 
-function batchRunStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  const runsOfBatches = () =>
-    builder
-      .selectFrom('test_batches')
-      .crossJoin('runs')
-      .whereRef('runs.part', '=', 'test_batches.part')
-      .whereRef('runs.seq', '=', 'test_batches.seq');
+export function batchStatements({ sql, sqlOfMany }: StatementCompiler) {
   return {
-    findPasses: compiler.list<Repository & { seq: number }, number>()((param, testNos) =>
-      runsOfBatches()
-        .where('test_batches.repository_id', '=', param('repositoryId'))
-        .where('test_batches.seq', '=', param('seq'))
-        .where('runs.test_no', 'in', testNos)
-        .where('runs.conclusion', '=', SUCCESS)
-        .groupBy('runs.test_no')
-        .select((eb) => ['runs.test_no', eb.fn.max('runs.started_at').as('at')]),
-    ),
-    listTestNos: compiler.statement<Repository & { uploadId: string }>()((param) =>
-      runsOfBatches()
-        .where('test_batches.repository_id', '=', param('repositoryId'))
-        .where('test_batches.upload_id', '=', param('uploadId'))
-        .select('runs.test_no')
-        .distinct()
-        .orderBy('runs.test_no'),
-    ),
-    readRuns: compiler.list<RunsSince, number>()((param, testNos) =>
-      storedRuns(compiler, param).where('runs.test_no', 'in', testNos).select(RUN_COLUMNS),
-    ),
-    listUncounted: compiler.statement<Repository>()((param) => uncountedRuns(compiler, param).select(RUN_COLUMNS)),
-    measureUncounted: compiler.statement<Repository>()((param) =>
-      uncountedBatches(compiler, param).select(({ fn }) => [
-        fn.countAll<number>().as('batches'),
-        fn.sum<number | null>('test_batches.run_count').as('runs'),
-        fn.max<number | null>('test_batches.seq').as('upToSeq'),
-      ]),
-    ),
-    markCounted: compiler.statement<Repository & { upToSeq: number }>()((param) =>
-      builder
-        .updateTable('test_sequences')
-        .set({ counted_seq: param('upToSeq') })
-        .where('repository_id', '=', param('repositoryId'))
-        .where('counted_seq', '<', param('upToSeq')),
-    ),
+    findBatches: sqlOfMany('select * from test_batches where repository_id = :repositoryId and seq in (:items)'),
+    findEarlier: sql(`
+      select * from test_batches
+      where repository_id = :repositoryId and sha = :sha and job = :job and upload_id <> :exceptUploadId
+      and flaw is null and seq < :beforeSeq order by seq desc limit :limit`),
+    findFailures: sqlOfMany(`
+      select seq, test_no, suite_path, max(started_at) as at from test_failure_texts
+      where repository_id = :repositoryId and seq in (:items) group by seq, test_no, suite_path order by seq`),
+    findPasses: sqlOfMany(`
+      select runs.test_no, max(runs.started_at) as at ${RUNS_OF_BATCHES} test_batches.seq = :seq
+      and runs.test_no in (:items) and runs.conclusion = ${SUCCESS} group by runs.test_no`),
+    listTestNos: sql(`
+      select distinct runs.test_no ${RUNS_OF_BATCHES} test_batches.upload_id = :uploadId order by runs.test_no`),
+    readRuns: sqlOfMany(`select ${RUN_COLUMNS} ${STORED_RUNS} and runs.test_no in (:items)`),
+    listUncounted: sql(`select ${RUN_COLUMNS} ${UNCOUNTED_RUNS}`),
+    measureUncounted: sql(`
+      select count(*) as batches, sum(test_batches.run_count) as runs, max(test_batches.seq) as up_to_seq
+      ${UNCOUNTED_BATCHES}`),
+    markCounted: sql(`
+      update test_sequences set counted_seq = :upToSeq
+      where repository_id = :repositoryId and counted_seq < :upToSeq`),
   };
 }
 

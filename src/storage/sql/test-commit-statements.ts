@@ -1,107 +1,25 @@
 import { feedInserts } from './feed-waiting.ts';
 import { partStatements } from './run-parts.ts';
-import type { Schema } from './schema.ts';
 import type { StatementCompiler } from './statement.ts';
 import { figureStatements } from './test-figures.ts';
 
 export type CommitStatements = ReturnType<typeof testCommitStatements>;
 
-type Repository = { repositoryId: string };
-type CheckKey = Repository & { candidateId: string; check: string };
-
 export function testCommitStatements(compiler: StatementCompiler) {
+  const { sql, sqlOfMany } = compiler;
   return {
     ...sequenceStatements(compiler),
     ...partStatements(compiler),
     ...figureStatements(compiler),
-    ...lookupStatements(compiler),
-    ...stateStatements(compiler),
-    ...rowStatements(compiler),
-    ...checkStatements(compiler),
-    ...ignoreStatements(compiler),
-  };
-}
-
-export function sequenceStatements(compiler: StatementCompiler) {
-  const { builder, hasRowLocks } = compiler.dialect;
-  return {
-    createSequence: compiler.statement<Repository>()((param) =>
-      builder
-        .insertInto('test_sequences')
-        .values({
-          repository_id: param('repositoryId'),
-          last_seq: 0,
-          last_test_no: 0,
-          quarantine_version: 0,
-          forgotten_seq: 0,
-          counted_seq: 0,
-          test_count: 0,
-          names_version: 0,
-        })
-        .onConflict((conflict) => conflict.column('repository_id').doNothing()),
-    ),
-    lockSequence: compiler.statement<Repository>()((param) =>
-      builder
-        .selectFrom('test_sequences')
-        .selectAll()
-        .where('repository_id', '=', param('repositoryId'))
-        .$if(hasRowLocks, (query) => query.forUpdate()),
-    ),
-    advance: compiler.statement<Schema['test_sequences']>()((param) =>
-      builder
-        .updateTable('test_sequences')
-        .set({
-          last_seq: param('last_seq'),
-          last_test_no: param('last_test_no'),
-          quarantine_version: param('quarantine_version'),
-          forgotten_seq: param('forgotten_seq'),
-          counted_seq: param('counted_seq'),
-          test_count: param('test_count'),
-        })
-        .where('repository_id', '=', param('repository_id')),
-    ),
-  };
-}
-
-function lookupStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  return {
-    findTests: compiler.list<Repository, string>()((param, ids) =>
-      builder
-        .selectFrom('tests')
-        .select(['id', 'no', 'status', 'quarantined_at', 'codeowners'])
-        .where('repository_id', '=', param('repositoryId'))
-        .where('id', 'in', ids),
-    ),
-    findMemories: compiler.list<Repository, number>()((param, numbers) =>
-      builder
-        .selectFrom('test_memories')
-        .select(['test_no', 'seq', 'days'])
-        .where('repository_id', '=', param('repositoryId'))
-        .where('test_no', 'in', numbers),
-    ),
-  };
-}
-
-function stateStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  type Ended = Repository & { testId: string; kind: Schema['test_states']['kind']; seq: number };
-  return {
-    endState: compiler.statement<Ended>()((param) =>
-      builder
-        .updateTable('test_states')
-        .set({ to_seq: param('seq') })
-        .where('repository_id', '=', param('repositoryId'))
-        .where('kind', '=', param('kind'))
-        .where('test_id', '=', param('testId'))
-        .where('to_seq', 'is', null),
-    ),
+    findTests: sqlOfMany(`
+      select id, no, status, quarantined_at, codeowners from tests
+      where repository_id = :repositoryId and id in (:items)`),
+    findMemories: sqlOfMany(`
+      select test_no, seq, days from test_memories where repository_id = :repositoryId and test_no in (:items)`),
+    endState: sql(`
+      update test_states set to_seq = :seq
+      where repository_id = :repositoryId and kind = :kind and test_id = :testId and to_seq is null`),
     insertStates: compiler.insert('test_states'),
-  };
-}
-
-function rowStatements(compiler: StatementCompiler) {
-  return {
     insertBatches: compiler.insert('test_batches'),
     insertFailures: compiler.insert('test_failures'),
     insertFailureTexts: compiler.insert('test_failure_texts'),
@@ -111,42 +29,29 @@ function rowStatements(compiler: StatementCompiler) {
     upsertMemories: compiler.upsert('test_memories', ['repository_id', 'test_no'], ['days']),
     upsertCounted: compiler.upsert('test_memories', ['repository_id', 'test_no']),
     upsertCheckResults: compiler.upsert('check_results', ['repository_id', 'candidate_id', 'check_name']),
+    findCheckResults: sql(`
+      select body from check_results
+      where repository_id = :repositoryId and candidate_id = :candidateId and check_name = :check`),
+    ignoreUpload: sql(`
+      update uploads set ignored = :ignored, status = 'SKIPPED', flaw = 'IGNORED', is_to_recount = true
+      where id = :uploadId and repository_id = :repositoryId and status in ('PROCESSED', 'SKIPPED')
+      and ignored is null`),
+    ignoreBatches: sql(`
+      update test_batches set flaw = 'IGNORED' where repository_id = :repositoryId and upload_id = :uploadId`),
   };
 }
 
-function ignoreStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  type OfUpload = { repositoryId: string; uploadId: string };
+export function sequenceStatements({ sql }: StatementCompiler) {
   return {
-    ignoreUpload: compiler.statement<OfUpload & { ignored: string }>()((param) =>
-      builder
-        .updateTable('uploads')
-        .set({ ignored: param('ignored'), status: 'SKIPPED', flaw: 'IGNORED', is_to_recount: true })
-        .where('id', '=', param('uploadId'))
-        .where('repository_id', '=', param('repositoryId'))
-        .where('status', 'in', ['PROCESSED', 'SKIPPED'])
-        .where('ignored', 'is', null),
-    ),
-    ignoreBatches: compiler.statement<OfUpload>()((param) =>
-      builder
-        .updateTable('test_batches')
-        .set({ flaw: 'IGNORED' })
-        .where('repository_id', '=', param('repositoryId'))
-        .where('upload_id', '=', param('uploadId')),
-    ),
-  };
-}
-
-function checkStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  return {
-    findCheckResults: compiler.statement<CheckKey>()((param) =>
-      builder
-        .selectFrom('check_results')
-        .select('body')
-        .where('repository_id', '=', param('repositoryId'))
-        .where('candidate_id', '=', param('candidateId'))
-        .where('check_name', '=', param('check')),
-    ),
+    createSequence: sql(`
+      insert into test_sequences (repository_id, last_seq, last_test_no, quarantine_version, forgotten_seq,
+        counted_seq, test_count, names_version)
+      values (:repositoryId, 0, 0, 0, 0, 0, 0, 0) on conflict (repository_id) do nothing`),
+    lockSequence: sql('select * from test_sequences where repository_id = :repositoryId for update'),
+    advance: sql(`
+      update test_sequences set last_seq = :last_seq, last_test_no = :last_test_no,
+        quarantine_version = :quarantine_version, forgotten_seq = :forgotten_seq, counted_seq = :counted_seq,
+        test_count = :test_count
+      where repository_id = :repository_id`),
   };
 }

@@ -235,89 +235,29 @@ export function ownersOf({ repository_id, no, codeowners }: Omit<Owned, 'id'>): 
 }
 
 export function figureStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
+  const { sql, sqlOfMany } = compiler;
   return {
-    findFigures: compiler.list<Repository, number>()((param, numbers) =>
-      builder
-        .selectFrom('test_figures')
-        .selectAll()
-        .where('repository_id', '=', param('repositoryId'))
-        .where('test_no', 'in', numbers),
-    ),
+    findFigures: sqlOfMany('select * from test_figures where repository_id = :repositoryId and test_no in (:items)'),
     upsertFigures: compiler.upsert('test_figures', ['repository_id', 'test_no']),
-    insertOwners: compiler.insert('test_owners', (insert) => insert.onConflict((conflict) => conflict.doNothing())),
-    removeOwner: compiler.statement<Schema['test_owners']>()((param) =>
-      builder
-        .deleteFrom('test_owners')
-        .where('repository_id', '=', param('repository_id'))
-        .where('owner', '=', param('owner'))
-        .where('test_no', '=', param('test_no')),
-    ),
-    ...rollStatements(compiler),
-    ...hitStatements(compiler),
-  };
-}
-
-function rollStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  return {
-    findOldest: compiler.statement<{ firstDay: number }>()((param) =>
-      builder
-        .selectFrom('test_figures')
-        .select(['repository_id', 'first_day'])
-        .where('first_day', '<', param('firstDay'))
-        .orderBy('first_day')
-        .limit(1),
-    ),
-    storeDays: compiler.statement<Repository & { testNo: number; days: string }>()((param) =>
-      builder
-        .updateTable('test_memories')
-        .set({ days: param('days') })
-        .where('repository_id', '=', param('repositoryId'))
-        .where('test_no', '=', param('testNo')),
-    ),
-    listOldest: compiler.statement<Repository & { oldDay: number; limit: number }>()((param) =>
-      builder
-        .selectFrom('test_figures')
-        .crossJoin('test_memories')
-        .whereRef('test_memories.repository_id', '=', 'test_figures.repository_id')
-        .whereRef('test_memories.test_no', '=', 'test_figures.test_no')
-        .selectAll('test_figures')
-        .select('test_memories.days')
-        .where('test_figures.first_day', '=', param('oldDay'))
-        .where('test_figures.repository_id', '=', param('repositoryId'))
-        .orderBy('test_figures.test_no')
-        .limit(param('limit')),
-    ),
-  };
-}
-
-function hitStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  return {
-    findHits: compiler.list<Repository & { prNumber: number }, number>()((param, numbers) =>
-      builder
-        .selectFrom('test_pull_requests')
-        .select(['test_no', 'day'])
-        .where('repository_id', '=', param('repositoryId'))
-        .where('test_no', 'in', numbers)
-        .where('pr_number', '=', param('prNumber')),
-    ),
+    insertOwners: compiler.insert('test_owners', 'on conflict do nothing'),
+    removeOwner: sql(`
+      delete from test_owners where repository_id = :repository_id and owner = :owner and test_no = :test_no`),
+    findOldest: sql(`
+      select repository_id, first_day from test_figures where first_day < :firstDay order by first_day limit 1`),
+    storeDays: sql('update test_memories set days = :days where repository_id = :repositoryId and test_no = :testNo'),
+    listOldest: sql(`
+      select test_figures.*, test_memories.days from test_figures cross join test_memories
+      where test_memories.repository_id = test_figures.repository_id
+      and test_memories.test_no = test_figures.test_no and test_figures.first_day = :oldDay
+      and test_figures.repository_id = :repositoryId order by test_figures.test_no limit :limit`),
+    findHits: sqlOfMany(`
+      select test_no, day from test_pull_requests
+      where repository_id = :repositoryId and test_no in (:items) and pr_number = :prNumber`),
     upsertHits: compiler.upsert('test_pull_requests', ['repository_id', 'test_no', 'pr_number']),
-    removeHits: compiler.list<Repository & { firstDay: number }, number>()((param, numbers) =>
-      builder
-        .deleteFrom('test_pull_requests')
-        .where('repository_id', '=', param('repositoryId'))
-        .where('test_no', 'in', numbers)
-        .where('day', '<', param('firstDay')),
-    ),
-    countHits: compiler.list<Repository, number>()((param, numbers) =>
-      builder
-        .selectFrom('test_pull_requests')
-        .select((eb) => ['test_no', eb.fn.countAll<number>().as('total')])
-        .where('repository_id', '=', param('repositoryId'))
-        .where('test_no', 'in', numbers)
-        .groupBy('test_no'),
-    ),
+    removeHits: sqlOfMany(`
+      delete from test_pull_requests where repository_id = :repositoryId and test_no in (:items) and day < :firstDay`),
+    countHits: sqlOfMany(`
+      select test_no, count(*) as total from test_pull_requests
+      where repository_id = :repositoryId and test_no in (:items) group by test_no`),
   };
 }

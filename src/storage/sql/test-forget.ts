@@ -2,7 +2,7 @@ import type { TestUpkeepStore } from '../test-ingest.ts';
 import { all, allOf, execute, executeAll, first, type Operation, type SqlEngine } from './operation.ts';
 import { dropPartitions, partStatements, removeRetired } from './run-parts.ts';
 import type { StatementCompiler } from './statement.ts';
-import { uncountedBatches, uncountedRuns } from './stored-runs.ts';
+import { UNCOUNTED_BATCHES, UNCOUNTED_RUNS } from './stored-runs.ts';
 import { testCommitStatements } from './test-commit-statements.ts';
 import { ownersOf, removeOwnerCalls } from './test-figures.ts';
 
@@ -95,179 +95,58 @@ function* forgetTests(statements: Statements, old: Old): Operation<number> {
   return forgotten.length;
 }
 
-type Repository = { repositoryId: string };
+const OF_REPOSITORY = 'where repository_id = :repositoryId and';
 
 export function forgetStatements(compiler: StatementCompiler) {
+  const { sql } = compiler;
   const { lockSequence, advance, removeOwner } = testCommitStatements(compiler);
   return {
     lockSequence,
     advance,
     removeOwner,
     ...partStatements(compiler),
-    ...oldRowStatements(compiler),
-    ...uncountedStatements(compiler),
-    ...batchStatements(compiler),
-    ...idleStatements(compiler),
     ...removalStatements(compiler),
+    removeFailures: sql(`
+      delete from test_failures ${OF_REPOSITORY} (test_no, started_at, seq, ordinal) in (
+        select test_no, started_at, seq, ordinal from test_failures ${OF_REPOSITORY} started_at < :before limit :limit)`),
+    removeEvents: sql(`
+      delete from test_events ${OF_REPOSITORY} (test_id, at, seq, ordinal) in (
+        select test_id, at, seq, ordinal from test_events ${OF_REPOSITORY} at < :before limit :limit)`),
+    removeCheckResults: sql(`
+      delete from check_results ${OF_REPOSITORY} (candidate_id, check_name) in (
+        select candidate_id, check_name from check_results ${OF_REPOSITORY} at < :before limit :limit)`),
+    findFirstKept: sql(`select seq from test_batches ${OF_REPOSITORY} received_at >= :before order by seq limit 1`),
+    removeTexts: sql(`
+      delete from test_failure_texts ${OF_REPOSITORY} (seq, ordinal) in (
+        select old.seq, old.ordinal from test_failure_texts as old
+        where old.repository_id = :repositoryId and old.seq <= :forgottenSeq order by old.seq limit :limit)`),
+    removeBatches: sql(`
+      delete from test_batches ${OF_REPOSITORY} seq in (
+        select seq from test_batches ${OF_REPOSITORY} seq <= :forgottenSeq order by seq limit :limit)`),
+    findUncounted: sql(`select test_batches.seq ${UNCOUNTED_BATCHES} order by test_batches.seq limit 1`),
+    listIdle: sql(`
+      select tests.repository_id, tests.id, tests.no, tests.quarantined_at, tests.codeowners
+      from test_memories cross join tests
+      where test_memories.repository_id = :repositoryId and tests.repository_id = test_memories.repository_id
+      and tests.no = test_memories.test_no
+      and coalesce(test_memories.last_run_at, tests.first_seen_at) < :before
+      and tests.quarantine_override = 'UNSPECIFIED' and tests.is_flagged = false and tests.ticket_url is null
+      order by tests.no limit :limit`),
   };
 }
 
-function uncountedStatements(compiler: StatementCompiler) {
+function removalStatements({ sqlOfMany }: StatementCompiler) {
   return {
-    findUncounted: compiler.statement<Repository>()((param) =>
-      uncountedBatches(compiler, param).select('test_batches.seq').orderBy('test_batches.seq').limit(1),
-    ),
-    listRunning: compiler.list<Repository, number>()((param, testNos) =>
-      uncountedRuns(compiler, param).where('runs.test_no', 'in', testNos).select('runs.test_no').distinct(),
-    ),
-  };
-}
-
-function oldRowStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  return {
-    removeFailures: compiler.statement<Old>()((param) =>
-      builder
-        .deleteFrom('test_failures')
-        .where('repository_id', '=', param('repositoryId'))
-        .where(({ eb, refTuple, selectFrom }) =>
-          eb(
-            refTuple('test_no', 'started_at', 'seq', 'ordinal'),
-            'in',
-            selectFrom('test_failures as old')
-              .select(['old.test_no', 'old.started_at', 'old.seq', 'old.ordinal'])
-              .where('old.repository_id', '=', param('repositoryId'))
-              .where('old.started_at', '<', param('before'))
-              .limit(param('limit'))
-              .$asTuple('test_no', 'started_at', 'seq', 'ordinal'),
-          ),
-        ),
-    ),
-    removeEvents: compiler.statement<Old>()((param) =>
-      builder
-        .deleteFrom('test_events')
-        .where('repository_id', '=', param('repositoryId'))
-        .where(({ eb, refTuple, selectFrom }) =>
-          eb(
-            refTuple('test_id', 'at', 'seq', 'ordinal'),
-            'in',
-            selectFrom('test_events as old')
-              .select(['old.test_id', 'old.at', 'old.seq', 'old.ordinal'])
-              .where('old.repository_id', '=', param('repositoryId'))
-              .where('old.at', '<', param('before'))
-              .limit(param('limit'))
-              .$asTuple('test_id', 'at', 'seq', 'ordinal'),
-          ),
-        ),
-    ),
-    removeCheckResults: compiler.statement<Old>()((param) =>
-      builder
-        .deleteFrom('check_results')
-        .where('repository_id', '=', param('repositoryId'))
-        .where(({ eb, refTuple, selectFrom }) =>
-          eb(
-            refTuple('candidate_id', 'check_name'),
-            'in',
-            selectFrom('check_results as old')
-              .select(['old.candidate_id', 'old.check_name'])
-              .where('old.repository_id', '=', param('repositoryId'))
-              .where('old.at', '<', param('before'))
-              .limit(param('limit'))
-              .$asTuple('candidate_id', 'check_name'),
-          ),
-        ),
-    ),
-  };
-}
-
-function batchStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  return {
-    findFirstKept: compiler.statement<Repository & { before: number }>()((param) =>
-      builder
-        .selectFrom('test_batches')
-        .select('seq')
-        .where('repository_id', '=', param('repositoryId'))
-        .where('received_at', '>=', param('before'))
-        .orderBy('seq')
-        .limit(1),
-    ),
-    removeTexts: compiler.statement<Repository & { forgottenSeq: number; limit: number }>()((param) =>
-      builder
-        .deleteFrom('test_failure_texts')
-        .where('repository_id', '=', param('repositoryId'))
-        .where(({ eb, refTuple, selectFrom }) =>
-          eb(
-            refTuple('seq', 'ordinal'),
-            'in',
-            selectFrom('test_failure_texts as old')
-              .select(['old.seq', 'old.ordinal'])
-              .where('old.repository_id', '=', param('repositoryId'))
-              .where('old.seq', '<=', param('forgottenSeq'))
-              .orderBy('old.seq')
-              .limit(param('limit'))
-              .$asTuple('seq', 'ordinal'),
-          ),
-        ),
-    ),
-    removeBatches: compiler.statement<Repository & { forgottenSeq: number; limit: number }>()((param) =>
-      builder
-        .deleteFrom('test_batches')
-        .where('repository_id', '=', param('repositoryId'))
-        .where('seq', 'in', ({ selectFrom }) =>
-          selectFrom('test_batches as old')
-            .select('old.seq')
-            .where('old.repository_id', '=', param('repositoryId'))
-            .where('old.seq', '<=', param('forgottenSeq'))
-            .orderBy('old.seq')
-            .limit(param('limit')),
-        ),
-    ),
-  };
-}
-
-function idleStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  return {
-    listIdle: compiler.statement<Old>()((param) =>
-      builder
-        .selectFrom('test_memories')
-        .crossJoin('tests')
-        .select(['tests.repository_id', 'tests.id', 'tests.no', 'tests.quarantined_at', 'tests.codeowners'])
-        .where('test_memories.repository_id', '=', param('repositoryId'))
-        .whereRef('tests.repository_id', '=', 'test_memories.repository_id')
-        .whereRef('tests.no', '=', 'test_memories.test_no')
-        .where((eb) => eb(eb.fn.coalesce('test_memories.last_run_at', 'tests.first_seen_at'), '<', param('before')))
-        .where('tests.quarantine_override', '=', 'UNSPECIFIED')
-        .where('tests.is_flagged', '=', false)
-        .where('tests.ticket_url', 'is', null)
-        .orderBy('tests.no')
-        .limit(param('limit')),
-    ),
-  };
-}
-
-function removalStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  const numbered = ['test_failures', 'test_memories', 'test_figures', 'test_pull_requests'] as const;
-  return {
-    removeStatesOf: compiler.list<Repository, string>()((param, ids) =>
-      builder
-        .deleteFrom('test_states')
-        .where('repository_id', '=', param('repositoryId'))
-        .where('kind', 'in', ['HEALTHY', 'FLAKY', 'BROKEN', 'QUARANTINED'])
-        .where('test_id', 'in', ids),
-    ),
-    removeEventsOf: compiler.list<Repository, string>()((param, ids) =>
-      builder.deleteFrom('test_events').where('repository_id', '=', param('repositoryId')).where('test_id', 'in', ids),
-    ),
-    removeByNumber: numbered.map((table) =>
-      compiler.list<Repository, number>()((param, numbers) =>
-        builder.deleteFrom(table).where('repository_id', '=', param('repositoryId')).where('test_no', 'in', numbers),
-      ),
-    ),
-    removeTests: compiler.list<Repository, string>()((param, ids) =>
-      builder.deleteFrom('tests').where('repository_id', '=', param('repositoryId')).where('id', 'in', ids),
-    ),
+    listRunning: sqlOfMany(`select distinct runs.test_no ${UNCOUNTED_RUNS} and runs.test_no in (:items)`),
+    removeStatesOf: sqlOfMany(`
+      delete from test_states ${OF_REPOSITORY} kind in ('HEALTHY', 'FLAKY', 'BROKEN', 'QUARANTINED') and test_id in (:items)`),
+    removeEventsOf: sqlOfMany(`delete from test_events ${OF_REPOSITORY} test_id in (:items)`),
+    removeByNumber: [
+      sqlOfMany(`delete from test_failures ${OF_REPOSITORY} test_no in (:items)`),
+      sqlOfMany(`delete from test_memories ${OF_REPOSITORY} test_no in (:items)`),
+      sqlOfMany(`delete from test_figures ${OF_REPOSITORY} test_no in (:items)`),
+      sqlOfMany(`delete from test_pull_requests ${OF_REPOSITORY} test_no in (:items)`),
+    ],
+    removeTests: sqlOfMany(`delete from tests ${OF_REPOSITORY} id in (:items)`),
   };
 }

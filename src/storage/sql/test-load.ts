@@ -2,10 +2,9 @@ import type { KnownTest, LoadedTests } from '../test-ingest.ts';
 import { all, allOf, first, type Operation } from './operation.ts';
 import type { Schema } from './schema.ts';
 import type { StatementCompiler } from './statement.ts';
-import { MEMORY_COLUMNS, toMemory, toTest } from './test-rows.ts';
+import { toMemory, toTest } from './test-rows.ts';
 
 type LoadStatements = ReturnType<typeof loadStatements>;
-type Repository = { repositoryId: string };
 type KnownRow = Schema['tests'] & Omit<Schema['test_memories'], 'repository_id' | 'days'>;
 
 export function* load(
@@ -37,79 +36,35 @@ function* withNumbers(
   };
 }
 
-export function loadStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  /** The order of the joins is kept by SQLite: it begins with the few tests that are asked for. */
-  const known = builder
-    .selectFrom('tests')
-    .crossJoin('test_memories')
-    .whereRef('test_memories.repository_id', '=', 'tests.repository_id')
-    .whereRef('test_memories.test_no', '=', 'tests.no')
-    .selectAll('tests')
-    .select(MEMORY_COLUMNS.map((column) => `test_memories.${column}` as const));
+/** The order of the joins is kept by SQLite: it begins with the few tests that are asked for. */
+const KNOWN = `select tests.*, test_memories.test_no, test_memories.seq, test_memories.next_check_at,
+    test_memories.settings_version, test_memories.last_run_at, test_memories.state
+  from tests cross join test_memories
+  where test_memories.repository_id = tests.repository_id and test_memories.test_no = tests.no
+  and tests.repository_id = :repositoryId and` as const;
+
+export function loadStatements({ sql, sqlOfMany }: StatementCompiler) {
   return {
-    countTests: compiler.statement<Repository>()((param) =>
-      builder
-        .selectFrom('test_sequences')
-        .select('test_count as count')
-        .where('repository_id', '=', param('repositoryId')),
-    ),
-    findNumbers: compiler.statement<Repository>()((param) =>
-      builder
-        .selectFrom('test_sequences')
-        .select(['last_seq', 'last_test_no'])
-        .where('repository_id', '=', param('repositoryId')),
-    ),
-    loadTests: compiler.list<Repository, string>()((param, ids) =>
-      known.where('tests.repository_id', '=', param('repositoryId')).where('tests.id', 'in', ids),
-    ),
-    loadRange: compiler.statement<Repository & { fromNo: number; toNo: number }>()((param) =>
-      known
-        .where('tests.repository_id', '=', param('repositoryId'))
-        .where('tests.no', '>=', param('fromNo'))
-        .where('tests.no', '<', param('toNo'))
-        .orderBy('tests.no'),
-    ),
+    countTests: sql('select test_count as count from test_sequences where repository_id = :repositoryId'),
+    findNumbers: sql('select last_seq, last_test_no from test_sequences where repository_id = :repositoryId'),
+    loadTests: sqlOfMany(`${KNOWN} tests.id in (:items)`),
+    loadRange: sql(`${KNOWN} tests.no >= :fromNo and tests.no < :toNo order by tests.no`),
   };
 }
 
-export function dueStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
+const OF_MEMORIES = `select tests.id from test_memories cross join tests
+  where test_memories.repository_id = :repositoryId and tests.repository_id = test_memories.repository_id
+  and tests.no = test_memories.test_no and` as const;
+
+export function dueStatements({ sql }: StatementCompiler) {
   return {
-    findFirstDue: compiler.statement<{ now: number }>()((param) =>
-      builder
-        .selectFrom('test_memories')
-        .select('repository_id')
-        .where('next_check_at', 'is not', null)
-        .where('next_check_at', '<=', param('now'))
-        .orderBy('next_check_at')
-        .limit(1),
-    ),
-    listDue: compiler.statement<Repository & { now: number; limit: number }>()((param) =>
-      builder
-        .selectFrom('test_memories')
-        .crossJoin('tests')
-        .select('tests.id')
-        .where('test_memories.repository_id', '=', param('repositoryId'))
-        .where('test_memories.next_check_at', 'is not', null)
-        .where('test_memories.next_check_at', '<=', param('now'))
-        .whereRef('tests.repository_id', '=', 'test_memories.repository_id')
-        .whereRef('tests.no', '=', 'test_memories.test_no')
-        .orderBy('test_memories.next_check_at')
-        .orderBy('test_memories.test_no')
-        .limit(param('limit')),
-    ),
-    listBehind: compiler.statement<Repository & { version: number; limit: number }>()((param) =>
-      builder
-        .selectFrom('test_memories')
-        .crossJoin('tests')
-        .select('tests.id')
-        .where('test_memories.repository_id', '=', param('repositoryId'))
-        .where('test_memories.settings_version', '<>', param('version'))
-        .whereRef('tests.repository_id', '=', 'test_memories.repository_id')
-        .whereRef('tests.no', '=', 'test_memories.test_no')
-        .orderBy('test_memories.test_no')
-        .limit(param('limit')),
-    ),
+    findFirstDue: sql(`
+      select repository_id from test_memories where next_check_at is not null and next_check_at <= :now
+      order by next_check_at limit 1`),
+    listDue: sql(`
+      ${OF_MEMORIES} test_memories.next_check_at is not null and test_memories.next_check_at <= :now
+      order by test_memories.next_check_at, test_memories.test_no limit :limit`),
+    listBehind: sql(`
+      ${OF_MEMORIES} test_memories.settings_version <> :version order by test_memories.test_no limit :limit`),
   };
 }

@@ -1,11 +1,10 @@
-import { type RawBuilder, sql } from 'kysely';
 import { countRuns } from '../../flaky/daily-counts.ts';
 import type { RepositoryId } from '../repositories.ts';
 import type { RankedTest, RankedTests, RankedTestsQuery, StatusCounts, TestOrder, TestRow } from '../tests.ts';
 import { all, allOf, first, type Operation } from './operation.ts';
 import type { Schema } from './schema.ts';
-import type { Placeholders, Statement, StatementCompiler } from './statement.ts';
-import { RUN_COLUMNS, toRun, uncountedBatches, uncountedRuns } from './stored-runs.ts';
+import type { Statement, StatementCompiler } from './statement.ts';
+import { RUN_COLUMNS, toRun, UNCOUNTED_BATCHES, UNCOUNTED_RUNS } from './stored-runs.ts';
 import { patternOf, toTest } from './test-rows.ts';
 
 type RankStatements = ReturnType<typeof rankStatements>;
@@ -87,20 +86,36 @@ function toRanked(row: RankedRow, uncounted: readonly UncountedRow[]): RankedTes
 }
 
 /** Compiled for the order and the filters of a query, at their first use. */
-export function rankStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
+export function rankStatements({ sql, sqlOfMany, raw }: StatementCompiler) {
   const made = new Map<string, Statement<RankArgs, RankRow>>();
   return {
     rank(query: RankedTestsQuery): Statement<RankArgs, RankRow> {
-      const { order, status, isQuarantined, owner, text } = query;
-      const key = JSON.stringify([order, status !== null, isQuarantined, owner !== null, text !== null]);
-      const build = (param: Placeholders<RankArgs>) => ({ compile: () => rankText(query, param).compile(builder) });
-      const statement = made.get(key) ?? compiler.statement<RankArgs>()(build);
-      made.set(key, statement);
+      const text = rankText(query);
+      const statement = made.get(text) ?? raw<RankArgs, RankRow>(text);
+      made.set(text, statement);
       return statement;
     },
-    ...countStatements(compiler),
-    ...readStatements(compiler),
+    countAllTests: sqlOfMany(
+      'select repository_id, test_count from test_sequences where repository_id in (:items) and test_count > 0',
+    ),
+    countByKind: sqlOfMany(`
+      select repository_id, kind, count(*) as total from test_states
+      where repository_id in (:items) and kind in ('FLAKY', 'BROKEN') and to_seq is null
+      group by repository_id, kind`),
+    readRanked: sqlOfMany(`
+      select tests.*, test_memories.days, test_figures.pull_requests, test_figures.last_failure_at,
+        test_memories.seq as counted
+      from tests cross join test_figures cross join test_memories
+      where tests.repository_id = :repositoryId and tests.no in (:items)
+      and test_figures.repository_id = tests.repository_id and test_figures.test_no = tests.no
+      and test_memories.repository_id = tests.repository_id and test_memories.test_no = tests.no`),
+    /** Most of the time there is none, and no part of the runs need be searched. */
+    findUncounted: sql(`select test_batches.seq ${UNCOUNTED_BATCHES} limit 1`),
+    readUncounted: sqlOfMany(`
+      select ${RUN_COLUMNS}, coalesce((
+        select received_at from test_batches
+        where test_batches.repository_id = :repositoryId and test_batches.seq = runs.seq), 0) as received_at
+      ${UNCOUNTED_RUNS} and runs.test_no in (:items)`),
   };
 }
 
@@ -108,85 +123,23 @@ export function rankStatements(compiler: StatementCompiler) {
  * Reads the figures of all tests of the repository. An index for each order would be written with every failure, and
  * takes longer there than a page of 200,000 tests takes without it. A page behind the end is one row without a test.
  */
-function rankText({ order, ...filters }: RankedTestsQuery, param: Placeholders<RankArgs>) {
-  const columns = sql.join(ORDERS[order].map((key) => sql.ref(key)));
-  const keys = sql.join([...ORDERS[order].map((key) => sql`${sql.ref(key)} desc`), sql`test_no`]);
-  return sql<RankRow>`with found as materialized (
-      select test_no, ${columns} from test_figures where ${sql.join(conditionsOf(filters, param), sql` and `)}
+function rankText({ order, status, isQuarantined, owner, text }: RankedTestsQuery): string {
+  const own = 'repository_id = :repositoryId';
+  const conditions = [
+    own,
+    ...(status === null ? [] : ['status = :status']),
+    ...(isQuarantined === null ? [] : [isQuarantined ? 'is_quarantined' : 'not is_quarantined']),
+    ...(owner === null ? [] : [`test_no in (select test_no from test_owners where ${own} and owner = :owner)`]),
+    ...(text === null
+      ? []
+      : [`test_no in (select no from tests where ${own} and search_text like :pattern escape '!')`]),
+  ];
+  const columns = ORDERS[order];
+  const keys = [...columns.map((column) => `${column} desc`), 'test_no'].join(', ');
+  return `with found as materialized (
+      select test_no, ${columns.join(', ')} from test_figures where ${conditions.join(' and ')}
     )
     select total, test_no from (select count(*) as total from found) as counted
-    left join (select * from found order by ${keys} limit ${param('limit')} + 0 offset ${param('offset')}) as page on true
+    left join (select * from found order by ${keys} limit :limit offset :offset) as page on true
     order by ${keys}`;
-}
-
-function conditionsOf(
-  { status, isQuarantined, owner, text }: Omit<RankedTestsQuery, 'order'>,
-  param: Placeholders<RankArgs>,
-): readonly RawBuilder<unknown>[] {
-  const own = sql`repository_id = ${param('repositoryId')}`;
-  const owned = sql`select test_no from test_owners where ${own} and owner = ${param('owner')}`;
-  const named = sql`select no from tests where ${own} and search_text like ${param('pattern')} escape '!'`;
-  return [
-    own,
-    ...(status === null ? [] : [sql`status = ${param('status')}`]),
-    ...(isQuarantined === null ? [] : [isQuarantined ? sql`is_quarantined` : sql`not is_quarantined`]),
-    ...(owner === null ? [] : [sql`test_no in (${owned})`]),
-    ...(text === null ? [] : [sql`test_no in (${named})`]),
-  ];
-}
-
-function countStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  return {
-    countAllTests: compiler.list<object, string>()((_, repositoryIds) =>
-      builder
-        .selectFrom('test_sequences')
-        .select(['repository_id', 'test_count'])
-        .where('repository_id', 'in', repositoryIds)
-        .where('test_count', '>', 0),
-    ),
-    countByKind: compiler.list<object, string>()((_, repositoryIds) =>
-      builder
-        .selectFrom('test_states')
-        .select((eb) => ['repository_id', 'kind', eb.fn.countAll<number>().as('total')])
-        .where('repository_id', 'in', repositoryIds)
-        .where('kind', 'in', ['FLAKY', 'BROKEN'])
-        .where('to_seq', 'is', null)
-        .groupBy(['repository_id', 'kind']),
-    ),
-  };
-}
-
-function readStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  return {
-    readRanked: compiler.list<Repository, number>()((param, numbers) =>
-      builder
-        .selectFrom('tests')
-        .crossJoin('test_figures')
-        .crossJoin('test_memories')
-        .where('tests.repository_id', '=', param('repositoryId'))
-        .where('tests.no', 'in', numbers)
-        .whereRef('test_figures.repository_id', '=', 'tests.repository_id')
-        .whereRef('test_figures.test_no', '=', 'tests.no')
-        .whereRef('test_memories.repository_id', '=', 'tests.repository_id')
-        .whereRef('test_memories.test_no', '=', 'tests.no')
-        .selectAll('tests')
-        .select(['test_memories.days', 'test_figures.pull_requests', 'test_figures.last_failure_at'])
-        .select('test_memories.seq as counted'),
-    ),
-    /** Most of the time there is none, and no part of the runs need be searched. */
-    findUncounted: compiler.statement<Repository>()((param) =>
-      uncountedBatches(compiler, param).select('test_batches.seq').limit(1),
-    ),
-    readUncounted: compiler.list<Repository, number>()((param, numbers) =>
-      uncountedRuns(compiler, param)
-        .crossJoin('test_batches')
-        .where('runs.test_no', 'in', numbers)
-        .where('test_batches.repository_id', '=', param('repositoryId'))
-        .whereRef('test_batches.seq', '=', 'runs.seq')
-        .select(RUN_COLUMNS)
-        .select('test_batches.received_at'),
-    ),
-  };
 }

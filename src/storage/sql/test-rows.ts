@@ -26,17 +26,12 @@ export function kindsOf(status: TestRow['status'], quarantinedAt: number | null)
   return quarantinedAt === null ? [status] : [status, 'QUARANTINED'];
 }
 
-export const MEMORY_COLUMNS = Object.keys(TEST_MEMORY) as (keyof typeof TEST_MEMORY)[];
-
 const memories = rowsOf(TEST_MEMORY);
 export const toMemory = memories.to;
 
 export function fromMemory(repositoryId: string, memory: TestMemory, days: string): Schema['test_memories'] {
   return { repository_id: repositoryId, ...memories.from(memory), days };
 }
-
-/** The facts that all runs of a batch share. */
-export const FACT_COLUMNS = Object.keys(BATCH_FACTS) as (keyof typeof BATCH_FACTS)[];
 
 const facts = rowsOf(BATCH_FACTS);
 export const toFacts = facts.to;

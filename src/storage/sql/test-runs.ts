@@ -2,9 +2,10 @@ import type { RunCounts, TestExecution, TestRunList, TestRunQuery } from '../tes
 import { RUN_CONCLUSIONS } from '../tests.ts';
 import { all, allOf, first, type Operation } from './operation.ts';
 import type { Schema } from './schema.ts';
-import { callOf, type Placeholders, type StatementCompiler } from './statement.ts';
-import { FAILURE, RUN_COLUMNS, type RunRow, SKIPPED, SUCCESS, storedRuns, toRun } from './stored-runs.ts';
-import { FACT_COLUMNS, toFacts } from './test-rows.ts';
+import { callOf, type StatementCompiler } from './statement.ts';
+import { FAILURE, RUN_COLUMNS, type RunRow, SKIPPED, STORED_RUNS, SUCCESS, toRun } from './stored-runs.ts';
+import { toFacts } from './test-rows.ts';
+import type { BATCH_FACTS } from './test-tables.ts';
 
 type Statements = ReturnType<typeof testRunStatements>;
 export type NumberStatements = Pick<Statements, 'findNumbers'>;
@@ -35,7 +36,7 @@ function conclusionsOf({ conclusion }: TestRunQuery): Conclusions {
   return { fromConclusion: only, toConclusion: only };
 }
 
-interface PageRow extends RunRow, Pick<Schema['test_batches'], (typeof FACT_COLUMNS)[number]> {
+interface PageRow extends RunRow, Pick<Schema['test_batches'], keyof typeof BATCH_FACTS> {
   /** Rows of the whole list. */
   readonly total: number;
   /** How many failures of its test are before it in its batch at that instant. */
@@ -86,121 +87,50 @@ export function* countRuns(
   const calls = tests.map(({ testId, since }) =>
     callOf(statements.countRuns, { repositoryId, testNo: numbers.get(testId) ?? NO_TEST, since }),
   );
-  return (yield* allOf(calls)).map(({ passes, failures, lastRunAt }) => ({ passes, failures, lastRunAt }));
+  return (yield* allOf(calls)).map(({ last_run_at: lastRunAt, ...counts }) => ({ ...counts, lastRunAt }));
 }
 
-export function testRunStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  type OfTest = { repositoryId: string; testNo: number; since: number };
-  return {
-    findNumbers: compiler.list<{ repositoryId: string }, string>()((param, ids) =>
-      builder
-        .selectFrom('tests')
-        .select(['id', 'no'])
-        .where('repository_id', '=', param('repositoryId'))
-        .where('id', 'in', ids),
-    ),
-    /** One row, also of no runs. */
-    countRuns: compiler.statement<OfTest>()((param) =>
-      storedRuns(compiler, param)
-        .where('runs.test_no', '=', param('testNo'))
-        .where('runs.conclusion', '<>', SKIPPED)
-        .select(({ fn }) => [
-          fn.countAll<number>().filterWhere('runs.conclusion', '=', SUCCESS).as('passes'),
-          fn.countAll<number>().filterWhere('runs.conclusion', '=', FAILURE).as('failures'),
-          fn.max<number | null>('runs.started_at').as('lastRunAt'),
-        ]),
-    ),
-    runsOfAnyBranch: listStatements(compiler, false),
-    runsOfBranch: listStatements(compiler, true),
-    findFailureTexts: failureTexts(compiler),
-  };
-}
-
-type ListArgs = Omit<TestRunQuery, 'branch'> & Conclusions & { readonly testNo: number; readonly branch: string };
-
+const WANTED = `${STORED_RUNS} and runs.test_no = :testNo and runs.seq <= :watermark
+  and runs.conclusion >= :fromConclusion and runs.conclusion <= :toConclusion` as const;
+const OF_BRANCH = `${WANTED} and exists (
+  select own.seq from test_batches as own
+  where own.repository_id = :repositoryId and own.seq = runs.seq and own.branch = :branch)` as const;
 /** Narrow rows are sorted and cut to the page before their batches join them. */
-function listStatements(compiler: StatementCompiler, isOfBranch: boolean) {
-  const { builder } = compiler.dialect;
-  const wanted = (param: Placeholders<ListArgs>) =>
-    storedRuns(compiler, param)
-      .where('runs.test_no', '=', param('testNo'))
-      .where('runs.seq', '<=', param('watermark'))
-      .where('runs.conclusion', '>=', param('fromConclusion'))
-      .where('runs.conclusion', '<=', param('toConclusion'))
-      .$if(isOfBranch, (query) =>
-        query.where(({ exists, selectFrom }) =>
-          exists(
-            selectFrom('test_batches as own')
-              .select('own.seq')
-              .where('own.repository_id', '=', param('repositoryId'))
-              .whereRef('own.seq', '=', 'runs.seq')
-              .where('own.branch', '=', param('branch')),
-          ),
-        ),
-      );
-  return {
-    count: compiler.statement<ListArgs>()((param) =>
-      wanted(param).select((eb) => eb.fn.countAll<number>().as('total')),
-    ),
-    list: compiler.statement<ListArgs>()((param) =>
-      builder
-        .selectFrom(
-          wanted(param)
-            .select((eb) => ['runs.part', ...RUN_COLUMNS, eb.fn.countAll<number>().over().as('total')])
-            .orderBy('runs.started_at', 'desc')
-            .orderBy('runs.seq', 'desc')
-            .orderBy('runs.ordinal', 'desc')
-            .limit(param('limit'))
-            .offset(param('offset'))
-            .as('page'),
-        )
-        .crossJoin('test_batches')
-        .where('test_batches.repository_id', '=', param('repositoryId'))
-        .whereRef('test_batches.seq', '=', 'page.seq')
-        .select(FACT_COLUMNS.map((column) => `test_batches.${column}` as const))
-        .select([
-          ...(['page.test_no', 'page.started_at', 'page.seq', 'page.ordinal', 'page.conclusion'] as const),
-          ...(['page.duration_us', 'page.is_quarantined', 'page.total'] as const),
-        ])
-        .select(({ selectFrom }) =>
-          selectFrom('runs as before')
-            .select((eb) => eb.fn.countAll<number>().as('count'))
-            .whereRef('before.part', '=', 'page.part')
-            .whereRef('before.test_no', '=', 'page.test_no')
-            .whereRef('before.started_at', '=', 'page.started_at')
-            .whereRef('before.seq', '=', 'page.seq')
-            .whereRef('before.ordinal', '<', 'page.ordinal')
-            .where('before.conclusion', '=', FAILURE)
-            .$asScalar()
-            .$notNull()
-            .as('nth'),
-        )
-        .orderBy('page.started_at', 'desc')
-        .orderBy('page.seq', 'desc')
-        .orderBy('page.ordinal', 'desc'),
-    ),
-  };
-}
+const PAGE = `select test_batches.upload_id, test_batches.branch, test_batches.sha, test_batches.job,
+    test_batches.job_attempt, test_batches.job_name, test_batches.job_url, test_batches.pr_number, test_batches.flaw,
+    page.test_no, page.started_at, page.seq, page.ordinal, page.conclusion, page.duration_us, page.is_quarantined,
+    page.total, coalesce((
+      select count(*) from runs as before
+      where before.part = page.part and before.test_no = page.test_no and before.started_at = page.started_at
+      and before.seq = page.seq and before.ordinal < page.ordinal and before.conclusion = ${FAILURE}), 0) as nth
+  from (select runs.part, ${RUN_COLUMNS}, count(*) over () as total` as const;
+const CUT = `order by runs.started_at desc, runs.seq desc, runs.ordinal desc limit :limit offset :offset) as page
+  cross join test_batches where test_batches.repository_id = :repositoryId and test_batches.seq = page.seq
+  order by page.started_at desc, page.seq desc, page.ordinal desc` as const;
 
-function failureTexts(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  type Failing = { repositoryId: string; testNo: number; from: number; until: number };
-  return compiler.list<Failing, number>()((param, seqs) =>
-    builder
-      .selectFrom('test_failures')
-      .crossJoin('test_failure_texts as texts')
-      .select(['test_failures.seq', 'test_failures.started_at', 'test_failures.summary', 'texts.text'])
-      .where('test_failures.repository_id', '=', param('repositoryId'))
-      .where('test_failures.test_no', '=', param('testNo'))
-      .where('test_failures.started_at', '>=', param('from'))
-      .where('test_failures.started_at', '<=', param('until'))
-      .where('test_failures.seq', 'in', seqs)
-      .where('texts.repository_id', '=', param('repositoryId'))
-      .whereRef('texts.seq', '=', 'test_failures.seq')
-      .whereRef('texts.ordinal', '=', 'test_failures.ordinal')
-      .orderBy('test_failures.started_at')
-      .orderBy('test_failures.seq')
-      .orderBy('test_failures.ordinal'),
-  );
+export function testRunStatements({ sql, sqlOfMany }: StatementCompiler) {
+  return {
+    findNumbers: sqlOfMany('select id, no from tests where repository_id = :repositoryId and id in (:items)'),
+    /** One row, also of no runs. */
+    countRuns: sql(`
+      select count(*) filter (where runs.conclusion = ${SUCCESS}) as passes,
+        count(*) filter (where runs.conclusion = ${FAILURE}) as failures, max(runs.started_at) as last_run_at
+      ${STORED_RUNS} and runs.test_no = :testNo and runs.conclusion <> ${SKIPPED}`),
+    runsOfAnyBranch: {
+      count: sql(`select count(*) as total ${WANTED}`),
+      list: sql(`${PAGE} ${WANTED} ${CUT}`),
+    },
+    runsOfBranch: {
+      count: sql(`select count(*) as total ${OF_BRANCH}`),
+      list: sql(`${PAGE} ${OF_BRANCH} ${CUT}`),
+    },
+    findFailureTexts: sqlOfMany(`
+      select test_failures.seq, test_failures.started_at, test_failures.summary, texts.text
+      from test_failures cross join test_failure_texts as texts
+      where test_failures.repository_id = :repositoryId and test_failures.test_no = :testNo
+      and test_failures.started_at >= :from and test_failures.started_at <= :until
+      and test_failures.seq in (:items) and texts.repository_id = :repositoryId
+      and texts.seq = test_failures.seq and texts.ordinal = test_failures.ordinal
+      order by test_failures.started_at, test_failures.seq, test_failures.ordinal`),
+  };
 }

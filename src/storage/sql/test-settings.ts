@@ -3,7 +3,6 @@ import type { RepositoryId } from '../repositories.ts';
 import type { SettingsChange, StoredTestSettings, TestSettingsStore } from '../test-settings.ts';
 import { rowsOf } from './columns.ts';
 import { execute, executeAll, findRow, first, listRows, type Operation, type SqlEngine } from './operation.ts';
-import type { Schema } from './schema.ts';
 import type { StatementCompiler } from './statement.ts';
 import { TEST_SETTINGS } from './test-tables.ts';
 
@@ -51,7 +50,7 @@ function* save(statements: Statements, of: Save): Operation<StoredTestSettings |
     actor: change.actor,
     changed_at: change.at,
   };
-  const saved = yield* first(expectedVersion === 0 ? statements.insert : statements.update, row);
+  const saved = expectedVersion === 0 ? yield* first(statements.insert, row) : yield* first(statements.update, row);
   if (saved === undefined) return undefined;
   const { at, actor, detail } = change;
   const { version, monitors } = row;
@@ -67,67 +66,25 @@ function* markApplied(statements: Statements, repositoryId: string, version: num
 
 const { to: toSettings } = rowsOf(TEST_SETTINGS);
 
-type SavedRow = Schema['test_settings'] & { expectedVersion: number };
-
 export function settingsStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
+  const { sql } = compiler;
   return {
-    ...saveStatements(compiler),
-    find: compiler.statement<{ repositoryId: string }>()((param) =>
-      builder.selectFrom('test_settings').selectAll().where('repository_id', '=', param('repositoryId')),
-    ),
-    findMonitors: compiler.statement<{ repositoryId: string; version: number }>()((param) =>
-      builder
-        .selectFrom('test_setting_changes')
-        .select('monitors')
-        .where('repository_id', '=', param('repositoryId'))
-        .where('version', '=', param('version')),
-    ),
-    markApplied: compiler.statement<{ repositoryId: string; version: number; monitors: string }>()((param) =>
-      builder
-        .updateTable('test_settings')
-        .set({ applied_version: param('version'), applied_monitors: param('monitors') })
-        .where('repository_id', '=', param('repositoryId'))
-        .where('applied_version', '<', param('version')),
-    ),
-    listBehind: compiler.statement<object>()(() =>
-      builder
-        .selectFrom('test_settings')
-        .select('repository_id')
-        .whereRef('applied_version', '<', 'version')
-        .orderBy('repository_id'),
-    ),
-    listChanges: compiler.statement<{ repositoryId: string; limit: number }>()((param) =>
-      builder
-        .selectFrom('test_setting_changes')
-        .select(['at', 'actor', 'detail'])
-        .where('repository_id', '=', param('repositoryId'))
-        .orderBy('version', 'desc')
-        .limit(param('limit')),
-    ),
-  };
-}
-
-function saveStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  return {
-    insert: compiler.insertOne('test_settings', (insert) =>
-      insert.onConflict((conflict) => conflict.column('repository_id').doNothing()).returningAll(),
-    ),
-    update: compiler.statement<SavedRow>()((param) =>
-      builder
-        .updateTable('test_settings')
-        .set({
-          version: param('version'),
-          settings: param('settings'),
-          monitors: param('monitors'),
-          actor: param('actor'),
-          changed_at: param('changed_at'),
-        })
-        .where('repository_id', '=', param('repository_id'))
-        .where('version', '=', param('expectedVersion'))
-        .returningAll(),
-    ),
+    insert: compiler.insertOne('test_settings', 'on conflict (repository_id) do nothing returning *'),
+    update: sql(`
+      update test_settings set version = :version, settings = :settings, monitors = :monitors, actor = :actor,
+        changed_at = :changed_at
+      where repository_id = :repository_id and version = :expectedVersion returning *`),
     insertChanges: compiler.insert('test_setting_changes'),
+    find: sql('select * from test_settings where repository_id = :repositoryId'),
+    findMonitors: sql(
+      'select monitors from test_setting_changes where repository_id = :repositoryId and version = :version',
+    ),
+    markApplied: sql(`
+      update test_settings set applied_version = :version, applied_monitors = :monitors
+      where repository_id = :repositoryId and applied_version < :version`),
+    listBehind: sql('select repository_id from test_settings where applied_version < version order by repository_id'),
+    listChanges: sql(`
+      select at, actor, detail from test_setting_changes where repository_id = :repositoryId
+      order by version desc limit :limit`),
   };
 }

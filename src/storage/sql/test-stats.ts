@@ -1,8 +1,7 @@
-import { type NotNull, sql } from 'kysely';
 import type { TestStats, TestStore } from '../tests.ts';
 import { allOf, type Operation } from './operation.ts';
-import type { Placeholders, StatementCompiler } from './statement.ts';
-import { FAILURE, SKIPPED, storedRuns } from './stored-runs.ts';
+import type { StatementCompiler } from './statement.ts';
+import { FAILURE, SKIPPED, STORED_RUNS } from './stored-runs.ts';
 import type { NumberStatements } from './test-runs.ts';
 
 type StatsQuery = Parameters<TestStore['getStats']>[0];
@@ -31,101 +30,46 @@ export function* getStats(statements: StatsStatements, query: StatsQuery): Opera
       {
         ...(countsOf.get(no) ?? NO_RUNS),
         pullRequestsImpacted7d: impactedOf.get(no) ?? 0,
-        failureGroups: (groupsOf.get(no) ?? []).map(({ test_no: _, ...group }) => group),
+        failureGroups: (groupsOf.get(no) ?? []).map(({ summary, occurrences, last_at: lastAt }) => ({
+          summary,
+          occurrences,
+          lastAt,
+        })),
       },
     ]),
   );
   return query.testIds.map((id) => stats.get(id) ?? NOTHING);
 }
 
-export function statsStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  return {
-    countWeek: compiler.list<Window & { dayAgo: number }, number>()((param, testNos) =>
-      storedRuns(compiler, param)
-        .where('run_parts.first_started_at', '<=', param('now'))
-        .where('runs.test_no', 'in', testNos)
-        .where('runs.started_at', '<=', param('now'))
-        .where('runs.conclusion', '<>', SKIPPED)
-        .groupBy('runs.test_no')
-        .select(({ fn }) => [
-          'runs.test_no',
-          fn.countAll<number>().as('runs7d'),
-          fn.countAll<number>().filterWhere('runs.conclusion', '=', FAILURE).as('failures7d'),
-          fn.countAll<number>().filterWhere('runs.started_at', '>', param('dayAgo')).as('runs24h'),
-          fn
-            .countAll<number>()
-            .filterWhere('runs.started_at', '>', param('dayAgo'))
-            .filterWhere('runs.conclusion', '=', FAILURE)
-            .as('failures24h'),
-        ]),
-    ),
-    countImpacted: compiler.list<Window, number>()((param, testNos) =>
-      builder
-        .selectFrom('test_failures')
-        .where('repository_id', '=', param('repositoryId'))
-        .where('test_no', 'in', testNos)
-        .where('started_at', '>=', param('since'))
-        .where('started_at', '<=', param('now'))
-        .where(sql<boolean>`is_blocking`)
-        .groupBy('test_no')
-        .select((eb) => ['test_no', eb.fn.count<number>('pr_number').distinct().as('total')]),
-    ),
-    groupFailures: groupStatement(compiler),
-  };
-}
-
-type Window = { repositoryId: string; now: number; since: number };
-
 /** The groups of each test are ranked in the database; only of those that are shown the latest run is looked up. */
-function groupStatement(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  return compiler.list<Window, number>()((param, testNos) =>
-    builder
-      .selectFrom(rankedGroups(compiler, param, testNos).as('ranked'))
-      .where('rank', '<=', GROUPS_SHOWN)
-      .select(({ selectFrom }) => [
-        'ranked.test_no',
-        'ranked.occurrences',
-        'ranked.lastAt',
-        selectFrom('test_failures as latest')
-          .select('latest.summary')
-          .where('latest.repository_id', '=', param('repositoryId'))
-          .whereRef('latest.test_no', '=', 'ranked.test_no')
-          .whereRef('latest.started_at', '=', 'ranked.lastAt')
-          .whereRef('latest.failure_group', '=', 'ranked.failure_group')
-          .orderBy('latest.seq', 'desc')
-          .orderBy('latest.ordinal', 'desc')
-          .limit(1)
-          .as('summary'),
-      ])
-      .$narrowType<{ summary: NotNull }>()
-      .orderBy('ranked.test_no')
-      .orderBy('ranked.rank'),
-  );
-}
+const RANKED_GROUPS = `(
+    select test_no, failure_group, occurrences, last_at, row_number() over (
+      partition by test_no order by occurrences desc, last_at desc, failure_group) as rank
+    from (
+      select test_no, failure_group, count(*) as occurrences, max(started_at) as last_at from test_failures
+      where repository_id = :repositoryId and test_no in (:items) and started_at >= :since and started_at <= :now
+      group by test_no, failure_group) as grouped
+  ) as ranked`;
 
-function rankedGroups(compiler: StatementCompiler, param: Placeholders<Window>, testNos: number[]) {
-  const { builder } = compiler.dialect;
-  const groups = builder
-    .selectFrom('test_failures')
-    .where('repository_id', '=', param('repositoryId'))
-    .where('test_no', 'in', testNos)
-    .where('started_at', '>=', param('since'))
-    .where('started_at', '<=', param('now'))
-    .groupBy(['test_no', 'failure_group'])
-    .select(({ fn }) => [
-      ...(['test_no', 'failure_group'] as const),
-      fn.countAll<number>().as('occurrences'),
-      fn.max('started_at').as('lastAt'),
-    ]);
-  return builder.selectFrom(groups.as('groups')).select(({ fn }) => [
-    ...(['test_no', 'failure_group', 'occurrences', 'lastAt'] as const),
-    fn
-      .agg<number>('row_number')
-      .over((over) =>
-        over.partitionBy('test_no').orderBy('occurrences', 'desc').orderBy('lastAt', 'desc').orderBy('failure_group'),
-      )
-      .as('rank'),
-  ]);
+export function statsStatements({ sqlOfMany }: StatementCompiler) {
+  return {
+    countWeek: sqlOfMany(`
+      select runs.test_no, count(*) as runs7d,
+        count(*) filter (where runs.conclusion = ${FAILURE}) as failures7d,
+        count(*) filter (where runs.started_at > :dayAgo) as runs24h,
+        count(*) filter (where runs.started_at > :dayAgo and runs.conclusion = ${FAILURE}) as failures24h
+      ${STORED_RUNS} and run_parts.first_started_at <= :now and runs.test_no in (:items)
+      and runs.started_at <= :now and runs.conclusion <> ${SKIPPED} group by runs.test_no`),
+    countImpacted: sqlOfMany(`
+      select test_no, count(distinct pr_number) as total from test_failures
+      where repository_id = :repositoryId and test_no in (:items) and started_at >= :since and started_at <= :now
+      and is_blocking group by test_no`),
+    groupFailures: sqlOfMany(`
+      select ranked.test_no, ranked.occurrences, ranked.last_at, coalesce((
+        select latest.summary from test_failures as latest
+        where latest.repository_id = :repositoryId and latest.test_no = ranked.test_no
+        and latest.started_at = ranked.last_at and latest.failure_group = ranked.failure_group
+        order by latest.seq desc, latest.ordinal desc limit 1), '') as summary
+      from ${RANKED_GROUPS} where rank <= ${GROUPS_SHOWN} order by ranked.test_no, ranked.rank`),
+  };
 }

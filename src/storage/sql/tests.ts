@@ -64,7 +64,7 @@ function quarantineOperations(
   lists: ListStatements,
 ): Pick<TestStore, 'getQuarantineVersion' | 'listQuarantinedIds'> {
   function* findVersion(repositoryId: string): Operation<number> {
-    return (yield* first(lists.findQuarantineVersion, { repositoryId }))?.quarantine_version ?? 0;
+    return (yield* first(lists.findSequence, { repositoryId }))?.quarantine_version ?? 0;
   }
   return {
     getQuarantineVersion: (repositoryId) => engine.read(() => findVersion(repositoryId)),

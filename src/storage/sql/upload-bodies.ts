@@ -60,50 +60,21 @@ function* append(statements: BodyStatements, added: Added): Operation<void> {
 }
 
 export function bodyStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
+  const { sql } = compiler;
   return {
-    grow: compiler.statement<Added>()((param) =>
-      builder
-        .insertInto('upload_bodies')
-        .values({ id: param('id'), pieces: 1, size_bytes: param('size'), last_at: param('at') })
-        .onConflict((conflict) =>
-          conflict.column('id').doUpdateSet((eb) => ({
-            pieces: eb('upload_bodies.pieces', '+', 1),
-            size_bytes: eb('upload_bodies.size_bytes', '+', eb.ref('excluded.size_bytes')),
-            last_at: eb.ref('excluded.last_at'),
-          })),
-        )
-        .returning('pieces'),
-    ),
+    grow: sql(`
+      insert into upload_bodies (id, pieces, size_bytes, last_at) values (:id, 1, :size, :at)
+      on conflict (id) do update set pieces = upload_bodies.pieces + 1,
+        size_bytes = upload_bodies.size_bytes + excluded.size_bytes, last_at = excluded.last_at
+      returning pieces`),
     insertPieces: compiler.insert('upload_pieces'),
-    nextPiece: compiler.statement<{ id: string; fileNo: number; after: number }>()((param) =>
-      builder
-        .selectFrom('upload_pieces')
-        .select(['piece', 'data'])
-        .where('body_id', '=', param('id'))
-        .where('file_no', '=', param('fileNo'))
-        .where('piece', '>', param('after'))
-        .orderBy('piece')
-        .limit(1),
+    nextPiece: sql(`
+      select piece, data from upload_pieces where body_id = :id and file_no = :fileNo and piece > :after
+      order by piece limit 1`),
+    listPieces: sql(
+      'select file_no, piece from upload_pieces where body_id = :id order by file_no, piece limit :limit',
     ),
-    listPieces: compiler.statement<{ id: string; limit: number }>()((param) =>
-      builder
-        .selectFrom('upload_pieces')
-        .select(['file_no', 'piece'])
-        .where('body_id', '=', param('id'))
-        .orderBy('file_no')
-        .orderBy('piece')
-        .limit(param('limit')),
-    ),
-    removePiece: compiler.statement<{ id: string; file_no: number; piece: number }>()((param) =>
-      builder
-        .deleteFrom('upload_pieces')
-        .where('body_id', '=', param('id'))
-        .where('file_no', '=', param('file_no'))
-        .where('piece', '=', param('piece')),
-    ),
-    removeBody: compiler.statement<{ id: string }>()((param) =>
-      builder.deleteFrom('upload_bodies').where('id', '=', param('id')),
-    ),
+    removePiece: sql('delete from upload_pieces where body_id = :id and file_no = :file_no and piece = :piece'),
+    removeBody: sql('delete from upload_bodies where id = :id'),
   };
 }

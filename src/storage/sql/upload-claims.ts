@@ -1,7 +1,6 @@
 import type { OrganizationId } from '../accounts.ts';
 import type { RepositoryId } from '../repositories.ts';
 import { horizonOf, type Upload, type UploadWorkStore } from '../uploads.ts';
-import { heldRows } from './leased-work.ts';
 import { all, changes, execute, first, type Operation, run, type SqlEngine } from './operation.ts';
 import type { StatementCompiler } from './statement.ts';
 import { toUpload } from './upload-rows.ts';
@@ -49,9 +48,8 @@ export function createClaims(
         }));
       }),
     renew: (holder, repositoryId, leaseUntil) =>
-      engine.write(() => changes(statements.renew, { holder, repository_id: repositoryId, leaseUntil })),
-    release: (holder, repositoryId) =>
-      engine.write(() => run(statements.release, { holder, repository_id: repositoryId })),
+      engine.write(() => changes(statements.renew, { holder, repositoryId, leaseUntil })),
+    release: (holder, repositoryId) => engine.write(() => run(statements.release, { holder, repositoryId })),
   };
 }
 
@@ -84,7 +82,7 @@ function* claim(statements: Statements, of: Wanted): Operation<Upload | undefine
     }
     const row = yield* first(statements.findHead, { repositoryId });
     if (row !== undefined && isDue(row, of)) return toUpload(row);
-    yield* execute(statements.release, { holder: of.holder, repository_id: repositoryId });
+    yield* execute(statements.release, { holder: of.holder, repositoryId });
     if (of.of !== undefined) return undefined;
   }
   return undefined;
@@ -95,86 +93,30 @@ function isDue({ retry_at }: { readonly retry_at: number | null }, { now }: Clai
   return retry_at === null || retry_at <= now;
 }
 
-export function claimStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  const held = heldRows<{ repository_id: string }>(compiler, { table: 'ingest_leases', key: ['repository_id'] });
-  return {
-    listClaimable: listClaimable(compiler),
-    findHead: compiler.statement<{ repositoryId: string }>()((param) =>
-      builder
-        .selectFrom('uploads')
-        .selectAll()
-        .where('repository_id', '=', param('repositoryId'))
-        .where(IS_WAITING)
-        .orderBy('no')
-        .limit(1),
-    ),
-    findLease: compiler.statement<{ repositoryId: string }>()((param) =>
-      builder
-        .selectFrom('ingest_leases')
-        .select(['lease_holder', 'lease_until'])
-        .where('repository_id', '=', param('repositoryId')),
-    ),
-    lease: compiler.statement<Claim & { repositoryId: string }>()((param) =>
-      builder
-        .insertInto('ingest_leases')
-        .values({
-          repository_id: param('repositoryId'),
-          lease_holder: param('holder'),
-          lease_until: param('leaseUntil'),
-        })
-        .onConflict((conflict) =>
-          conflict
-            .column('repository_id')
-            .doUpdateSet((eb) => ({
-              lease_holder: eb.ref('excluded.lease_holder'),
-              lease_until: eb.ref('excluded.lease_until'),
-            }))
-            .where((eb) =>
-              eb.or([
-                eb('ingest_leases.lease_until', '<=', param('now')),
-                eb('ingest_leases.lease_until', '>', param('horizon')),
-                eb('ingest_leases.lease_holder', '=', eb.ref('excluded.lease_holder')),
-              ]),
-            ),
-        )
-        .returning('repository_id'),
-    ),
-    renew: held.update<{ leaseUntil: number }>((param) => ({ lease_until: param('leaseUntil') })),
-    release: held.remove(),
-  };
-}
+const HELD = 'repository_id = :repositoryId and lease_holder = :holder';
 
-/** By the first upload of each repository that is free, so that one in trouble holds up those behind it. */
-function listClaimable(compiler: StatementCompiler) {
-  return compiler.statement<Omit<Claim, 'leaseUntil'>>()((param) =>
-    compiler.dialect.builder
-      .selectFrom((eb) =>
-        eb
-          .selectFrom('uploads')
-          .select((head) => ['repository_id', head.fn.min('no').as('no')])
-          .where(IS_WAITING)
-          .groupBy('repository_id')
-          .as('heads'),
-      )
-      .innerJoin('uploads', (join) =>
-        join.onRef('uploads.repository_id', '=', 'heads.repository_id').onRef('uploads.no', '=', 'heads.no'),
-      )
-      .leftJoin('repositories', 'repositories.id', 'uploads.repository_id')
-      .select(['uploads.repository_id', 'repositories.organization_id'])
-      .where((eb) => eb.or([eb('uploads.retry_at', 'is', null), eb('uploads.retry_at', '<=', param('now'))]))
-      .where(({ not, exists, selectFrom }) =>
-        not(
-          exists(
-            selectFrom('ingest_leases')
-              .select('ingest_leases.lease_holder')
-              .whereRef('ingest_leases.repository_id', '=', 'uploads.repository_id')
-              .where('ingest_leases.lease_until', '>', param('now'))
-              .where('ingest_leases.lease_until', '<=', param('horizon'))
-              .where('ingest_leases.lease_holder', '<>', param('holder')),
-          ),
-        ),
-      )
-      .orderBy('uploads.received_at'),
-  );
+export function claimStatements({ sql }: StatementCompiler) {
+  return {
+    /** By the first upload of each repository that is free, so that one in trouble holds up those behind it. */
+    listClaimable: sql(`
+      select uploads.repository_id, repositories.organization_id
+      from (select repository_id, min(no) as no from uploads where ${IS_WAITING} group by repository_id) as heads
+      join uploads on uploads.repository_id = heads.repository_id and uploads.no = heads.no
+      left join repositories on repositories.id = uploads.repository_id
+      where (uploads.retry_at is null or uploads.retry_at <= :now) and not exists (
+        select lease_holder from ingest_leases where ingest_leases.repository_id = uploads.repository_id
+        and lease_until > :now and lease_until <= :horizon and lease_holder <> :holder)
+      order by uploads.received_at`),
+    findHead: sql(`select * from uploads where repository_id = :repositoryId and ${IS_WAITING} order by no limit 1`),
+    findLease: sql('select lease_holder, lease_until from ingest_leases where repository_id = :repositoryId'),
+    lease: sql(`
+      insert into ingest_leases (repository_id, lease_holder, lease_until) values (:repositoryId, :holder, :leaseUntil)
+      on conflict (repository_id) do update set
+        lease_holder = excluded.lease_holder, lease_until = excluded.lease_until
+      where ingest_leases.lease_until <= :now or ingest_leases.lease_until > :horizon
+        or ingest_leases.lease_holder = excluded.lease_holder
+      returning repository_id`),
+    renew: sql(`update ingest_leases set lease_until = :leaseUntil where ${HELD}`),
+    release: sql(`delete from ingest_leases where ${HELD}`),
+  };
 }

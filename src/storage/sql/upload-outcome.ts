@@ -25,36 +25,16 @@ function fromOutcome({ uploadId, status, fields, issues, flaw, counts, ...outcom
 }
 
 /** A column whose new value is unknown keeps its old one. */
-export function outcomeStatements(compiler: StatementCompiler) {
-  const { builder, hasRowLocks } = compiler.dialect;
+export function outcomeStatements({ sql }: StatementCompiler) {
   return {
-    /** Until the transaction ends nobody else changes it. */
-    lockProgress: compiler.statement<{ id: string }>()((param) =>
-      builder
-        .selectFrom('uploads')
-        .select(['status', 'parts_done'])
-        .where('id', '=', param('id'))
-        .$if(hasRowLocks, (query) => query.forUpdate()),
-    ),
-    setOutcome: compiler.statement<ReturnType<typeof fromOutcome>>()((param) =>
-      builder
-        .updateTable('uploads')
-        .set((eb) => ({
-          status: param('status'),
-          processed_at: param('processed_at'),
-          fields: eb.fn.coalesce(eb.val(param('fields')), 'fields'),
-          candidate_id: eb.fn.coalesce(eb.val(param('candidate_id')), 'candidate_id'),
-          check_name: eb.fn.coalesce(eb.val(param('check_name')), 'check_name'),
-          parts_done: param('parts_done'),
-          test_runs: param('test_runs'),
-          issues: param('issues'),
-          flaw: eb.fn.coalesce(eb.val(param('flaw')), 'flaw'),
-          tests_ran: eb.fn.coalesce(eb.val(param('tests_ran')), 'tests_ran'),
-          tests_failed: eb.fn.coalesce(eb.val(param('tests_failed')), 'tests_failed'),
-          trouble: null,
-          retry_at: null,
-        }))
-        .where('id', '=', param('id')),
-    ),
+    /** Until the transaction ends no other one changes it. */
+    lockProgress: sql('select status, parts_done from uploads where id = :id for update'),
+    setOutcome: sql(`
+      update uploads set status = :status, processed_at = :processed_at, parts_done = :parts_done,
+        test_runs = :test_runs, issues = :issues, trouble = null, retry_at = null,
+        fields = coalesce(:fields, fields), candidate_id = coalesce(:candidate_id, candidate_id),
+        check_name = coalesce(:check_name, check_name), flaw = coalesce(:flaw, flaw),
+        tests_ran = coalesce(:tests_ran, tests_ran), tests_failed = coalesce(:tests_failed, tests_failed)
+      where id = :id`),
   };
 }

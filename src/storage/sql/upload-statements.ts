@@ -1,149 +1,52 @@
-import { sql } from 'kysely';
-import type { UploadListQuery } from '../uploads.ts';
-import type { Placeholders, StatementCompiler } from './statement.ts';
-
-type Repository = { repositoryId: string };
+import type { StatementCompiler } from './statement.ts';
 
 /** A literal, as in the partial indexes that serve this. */
-export const IS_WAITING = sql<boolean>`uploads.status = 'ACCEPTED'`;
-
-const IS_TO_RECOUNT = sql<boolean>`uploads.is_to_recount`;
+export const IS_WAITING = `uploads.status = 'ACCEPTED'`;
+const ACCEPTED = 'uploads where repository_id = :repositoryId and no <= :watermark';
 
 export function uploadStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
+  const { sql, sqlOfMany } = compiler;
   return {
-    ...numberStatements(compiler),
     ...changeStatements(compiler),
-    ...listStatements(compiler),
-    insert: compiler.insert('uploads'),
-    find: compiler.statement<{ id: string }>()((param) =>
-      builder.selectFrom('uploads').selectAll().where('id', '=', param('id')),
-    ),
-    findSame: compiler.statement<Repository & { digest: string; sameSince: number }>()((param) =>
-      builder
-        .selectFrom('uploads')
-        .selectAll()
-        .where('repository_id', '=', param('repositoryId'))
-        .where('digest', 'is not', null)
-        .where('digest', '=', param('digest'))
-        .where('received_at', '>', param('sameSince'))
-        .orderBy('received_at', 'desc')
-        .limit(1),
-    ),
-    findWaiting: compiler.statement<Repository & { candidateId: string; check: string; untiedBy: number }>()((param) =>
-      builder
-        .selectFrom('uploads')
-        .select('id')
-        .where('repository_id', '=', param('repositoryId'))
-        .where(IS_WAITING)
-        .where((eb) =>
-          eb.or([
-            eb.and([eb('candidate_id', '=', param('candidateId')), eb('check_name', '=', param('check'))]),
-            eb.and([eb('candidate_id', 'is', null), eb('received_at', '<=', param('untiedBy'))]),
-          ]),
-        )
-        .limit(1),
-    ),
-    listToRecount: compiler.statement<object>()(() =>
-      builder.selectFrom('uploads').selectAll().where(IS_TO_RECOUNT).orderBy('id'),
-    ),
-    countWaiting: compiler.list<object, string>()((_, repositoryIds) =>
-      builder
-        .selectFrom('uploads')
-        .where(IS_WAITING)
-        .where('repository_id', 'in', repositoryIds)
-        .select((eb) => ['repository_id', eb.fn.countAll<number>().as('waiting')])
-        .groupBy('repository_id'),
-    ),
-    measure: compiler.statement<object>()(() =>
-      builder
-        .selectFrom('uploads')
-        .where(IS_WAITING)
-        .select((eb) => [eb.fn.countAll<number>().as('waiting'), eb.fn.min('received_at').as('oldest_at')]),
-    ),
-  };
-}
-
-function numberStatements(compiler: StatementCompiler) {
-  const { builder, hasRowLocks } = compiler.dialect;
-  const numbers = (param: Placeholders<Repository>) =>
-    builder.selectFrom('upload_sequences').select('last_no').where('repository_id', '=', param('repositoryId'));
-  return {
-    createNumbers: compiler.statement<Repository>()((param) =>
-      builder
-        .insertInto('upload_sequences')
-        .values({ repository_id: param('repositoryId'), last_no: 0 })
-        .onConflict((conflict) => conflict.column('repository_id').doNothing()),
-    ),
-    lockNumbers: compiler.statement<Repository>()((param) =>
-      numbers(param).$if(hasRowLocks, (query) => query.forUpdate()),
-    ),
-    findLastNo: compiler.statement<Repository>()((param) => numbers(param)),
-    setLastNo: compiler.statement<Repository & { no: number }>()((param) =>
-      builder
-        .updateTable('upload_sequences')
-        .set({ last_no: param('no') })
-        .where('repository_id', '=', param('repositoryId')),
-    ),
+    createNumbers: sql(`
+      insert into upload_sequences (repository_id, last_no) values (:repositoryId, 0)
+      on conflict (repository_id) do nothing`),
+    lockNumbers: sql('select last_no from upload_sequences where repository_id = :repositoryId for update'),
+    findLastNo: sql('select last_no from upload_sequences where repository_id = :repositoryId'),
+    setLastNo: sql('update upload_sequences set last_no = :no where repository_id = :repositoryId'),
+    find: sql('select * from uploads where id = :id'),
+    findSame: sql(`
+      select * from uploads
+      where repository_id = :repositoryId and digest is not null and digest = :digest and received_at > :sameSince
+      order by received_at desc limit 1`),
+    findWaiting: sql(`
+      select id from uploads where repository_id = :repositoryId and ${IS_WAITING}
+      and (candidate_id = :candidateId and check_name = :check or candidate_id is null and received_at <= :untiedBy)
+      limit 1`),
+    listToRecount: sql('select * from uploads where is_to_recount order by id'),
+    countWaiting: sqlOfMany(`
+      select repository_id, count(*) as waiting from uploads where ${IS_WAITING} and repository_id in (:items)
+      group by repository_id`),
+    measure: sql(`select count(*) as waiting, min(received_at) as oldest_at from uploads where ${IS_WAITING}`),
+    list: sql(`select * from ${ACCEPTED} order by no desc limit :limit offset :offset`),
+    count: sql(`select count(*) as total from ${ACCEPTED}`),
   };
 }
 
 function changeStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  type Accepted = { id: string; no: number; bodyId: string; files: string; sizeBytes: number; at: number };
+  const { sql } = compiler;
   return {
-    accept: compiler.statement<Accepted>()((param) =>
-      builder
-        .updateTable('uploads')
-        .set({
-          status: 'ACCEPTED',
-          no: param('no'),
-          body_id: param('bodyId'),
-          files: param('files'),
-          size_bytes: param('sizeBytes'),
-          received_at: param('at'),
-        })
-        .where('id', '=', param('id'))
-        .where('status', '=', 'PENDING'),
-    ),
-    markRecounted: compiler.statement<{ id: string }>()((param) =>
-      builder.updateTable('uploads').set({ is_to_recount: false }).where('id', '=', param('id')),
-    ),
-    delay: compiler.statement<{ id: string; trouble: string; retryAt: number }>()((param) =>
-      builder
-        .updateTable('uploads')
-        .set((eb) => ({
-          trouble: param('trouble'),
-          retry_at: param('retryAt'),
-          attempts: eb('attempts', '+', 1),
-        }))
-        .where('id', '=', param('id'))
-        .where('status', '=', 'ACCEPTED'),
-    ),
-    processAgain: compiler.statement<{ id: string }>()((param) =>
-      builder
-        .updateTable('uploads')
-        .set({ status: 'ACCEPTED', processed_at: null, attempts: 0, trouble: null, retry_at: null })
-        .where('id', '=', param('id'))
-        .where('status', 'in', ['PROCESSED', 'SKIPPED', 'FAILED'])
-        .where('body_id', 'is not', null),
-    ),
-  };
-}
-
-function listStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  const accepted = (param: Placeholders<UploadListQuery>) =>
-    builder
-      .selectFrom('uploads')
-      .where('repository_id', '=', param('repositoryId'))
-      .where('no', '<=', param('watermark'));
-  return {
-    list: compiler.statement<UploadListQuery>()((param) =>
-      accepted(param).selectAll().orderBy('no', 'desc').limit(param('limit')).offset(param('offset')),
-    ),
-    count: compiler.statement<UploadListQuery>()((param) =>
-      accepted(param).select((eb) => eb.fn.countAll<number>().as('total')),
-    ),
+    insert: compiler.insert('uploads'),
+    accept: sql(`
+      update uploads set status = 'ACCEPTED', no = :no, body_id = :bodyId, files = :files, size_bytes = :sizeBytes,
+        received_at = :at
+      where id = :id and status = 'PENDING'`),
+    markRecounted: sql('update uploads set is_to_recount = false where id = :id'),
+    delay: sql(`
+      update uploads set trouble = :trouble, retry_at = :retryAt, attempts = attempts + 1
+      where id = :id and status = 'ACCEPTED'`),
+    processAgain: sql(`
+      update uploads set status = 'ACCEPTED', processed_at = null, attempts = 0, trouble = null, retry_at = null
+      where id = :id and status in ('PROCESSED', 'SKIPPED', 'FAILED') and body_id is not null`),
   };
 }

@@ -67,51 +67,23 @@ function* findUnnamed(statements: Statements, before: number): Operation<readonl
   return (yield* all(statements.listUnnamed, { before, limit: REMOVED_AT_ONCE })).map(({ id }) => id);
 }
 
-const ENDED = ['PROCESSED', 'SKIPPED', 'FAILED'] as const;
+const ENDED = `uploads.status in ('PROCESSED', 'SKIPPED', 'FAILED')`;
 
-export function tidyStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  type Old = { before: number; limit: number };
+export function tidyStatements({ sql }: StatementCompiler) {
   return {
-    listOld: compiler.statement<Old>()((param) =>
-      builder
-        .selectFrom('uploads')
-        .innerJoin('upload_bodies', 'upload_bodies.id', 'uploads.body_id')
-        .select(['uploads.id', 'uploads.body_id', 'upload_bodies.size_bytes'])
-        .where('uploads.received_at', '<', param('before'))
-        .where('uploads.body_id', 'is not', null)
-        .where('uploads.status', 'in', ENDED)
-        .orderBy('uploads.received_at')
-        .orderBy('uploads.id')
-        .limit(param('limit')),
-    ),
-    dropBody: compiler.statement<{ id: string }>()((param) =>
-      builder
-        .updateTable('uploads')
-        .set({ body_id: null })
-        .where('id', '=', param('id'))
-        // One that is to be processed again since a moment keeps it.
-        .where('status', 'in', ENDED),
-    ),
-    measureBodies: compiler.statement<object>()(() =>
-      builder.selectFrom('upload_bodies').select((eb) => eb.fn.sum<number>('size_bytes').as('total')),
-    ),
-    removePending: compiler.statement<{ before: number }>()((param) =>
-      builder.deleteFrom('uploads').where('received_at', '<', param('before')).where('status', '=', 'PENDING'),
-    ),
-    removeUploads: compiler.statement<{ before: number }>()((param) =>
-      builder.deleteFrom('uploads').where('received_at', '<', param('before')).where('status', 'in', ENDED),
-    ),
-    listUnnamed: compiler.statement<Old>()((param) =>
-      builder
-        .selectFrom('upload_bodies')
-        .select('id')
-        .where('last_at', '<', param('before'))
-        .where(({ not, exists, selectFrom }) =>
-          not(exists(selectFrom('uploads').select('uploads.id').whereRef('uploads.body_id', '=', 'upload_bodies.id'))),
-        )
-        .orderBy('last_at')
-        .limit(param('limit')),
-    ),
+    listOld: sql(`
+      select uploads.id, uploads.body_id, upload_bodies.size_bytes
+      from uploads join upload_bodies on upload_bodies.id = uploads.body_id
+      where uploads.received_at < :before and uploads.body_id is not null and ${ENDED}
+      order by uploads.received_at, uploads.id limit :limit`),
+    // An upload that was told to be processed again a moment ago keeps its body.
+    dropBody: sql(`update uploads set body_id = null where id = :id and ${ENDED}`),
+    measureBodies: sql('select sum(size_bytes) as total from upload_bodies'),
+    removePending: sql(`delete from uploads where received_at < :before and status = 'PENDING'`),
+    removeUploads: sql(`delete from uploads where received_at < :before and ${ENDED}`),
+    listUnnamed: sql(`
+      select id from upload_bodies where last_at < :before
+      and not exists (select uploads.id from uploads where uploads.body_id = upload_bodies.id)
+      order by last_at limit :limit`),
   };
 }

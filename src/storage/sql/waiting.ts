@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { WaitingStore } from '../waiting.ts';
 import { hintStatements } from './hints.ts';
 import { nextDueAt } from './leased-work.ts';
@@ -38,44 +37,17 @@ export function createWaitingStore(engine: SqlEngine, compiler: StatementCompile
   };
 }
 
-export function waitingStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  const one = sql.lit(1).as('one');
+export function waitingStatements({ sql }: StatementCompiler) {
   return {
-    hasEvents: compiler.statement<object>()(() => builder.selectFrom('feed_waiting').select(one).limit(1)),
-    hasChanges: compiler.statement<object>()(() =>
-      builder.selectFrom('queue_changes').select(one).where('feed', 'is not', null).limit(1),
-    ),
-    hasUploads: compiler.statement<object>()(() =>
-      builder.selectFrom('uploads').select(one).where(IS_WAITING).limit(1),
-    ),
-    hasEntries: compiler.statement<object>()(() =>
-      builder
-        .selectFrom('queues')
-        .select(one)
-        .where('deleted_at', 'is', null)
-        .where((eb) =>
-          eb.exists(
-            eb
-              .selectFrom('entries')
-              .select(one)
-              .whereRef('entries.queue_id', '=', 'queues.id')
-              .where('entries.is_live', '=', true),
-          ),
-        )
-        .limit(1),
-    ),
-    isBehind: compiler.statement<object>()(() =>
-      builder
-        .selectFrom('webhooks')
-        .innerJoin('feed_heads', 'feed_heads.organization_id', 'webhooks.organization_id')
-        .select(one)
-        .where('disabled_at', 'is', null)
-        .whereRef('cursor', '<', 'last_seq')
-        .limit(1),
-    ),
-    placed: compiler.statement<object>()(() =>
-      builder.selectFrom('feed_heads').select((eb) => eb.fn.sum<number | null>('last_seq').as('count')),
-    ),
+    hasEvents: sql('select version from feed_waiting limit 1'),
+    hasChanges: sql('select version from queue_changes where feed is not null limit 1'),
+    hasUploads: sql(`select id from uploads where ${IS_WAITING} limit 1`),
+    hasEntries: sql(`
+      select id from queues where deleted_at is null
+      and exists (select 1 from entries where entries.queue_id = queues.id and entries.is_live = true) limit 1`),
+    isBehind: sql(`
+      select webhooks.id from webhooks join feed_heads on feed_heads.organization_id = webhooks.organization_id
+      where disabled_at is null and cursor < last_seq limit 1`),
+    placed: sql('select sum(last_seq) as count from feed_heads'),
   };
 }

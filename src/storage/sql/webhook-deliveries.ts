@@ -1,9 +1,8 @@
-import { sql as raw } from 'kysely';
 import type { Instant } from '../../lib/clock.ts';
 import type { WorkClaim } from '../leased-work.ts';
 import type { Delivery, DeliveryKey, DeliveryQuery, DeliverySettlement, DeliveryStore } from '../webhooks.ts';
 import { feedInserts } from './feed-waiting.ts';
-import { leasedWork, workStatements } from './leased-work.ts';
+import { leasedWork, RELEASED, workStatements } from './leased-work.ts';
 import {
   all,
   allOf,
@@ -172,7 +171,6 @@ const WAITING = `webhook_deliveries.state = 'PENDING' and (webhook_deliveries.at
 
 const FREE = '(lease_until is null or lease_until <= :now)';
 const HELD = 'where id = :id and lease_holder = :holder';
-const RELEASED = 'lease_holder = null, lease_until = null';
 const TRIED =
   `${RELEASED}, attempts = attempts + 1, tried_at = :at, last_status = :status, last_error = :error` as const;
 const ENDPOINT = '(select webhook_id from webhook_deliveries where webhook_deliveries.id = :id)';
@@ -185,7 +183,7 @@ export function deliveryStatements(compiler: StatementCompiler) {
     ...workStatements<DeliveryKey, 'webhook_deliveries'>(compiler, {
       table: 'webhook_deliveries',
       key: KEY,
-      waiting: compiler.dialect.builder.selectFrom('webhook_deliveries').where(raw<boolean>`${raw.raw(WAITING)}`),
+      waiting: WAITING,
       order: ['seq'],
     }),
     listEndpoints: sql(`

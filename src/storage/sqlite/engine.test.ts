@@ -51,11 +51,8 @@ describe('a second connection to SQLite, for taking in results', () => {
 
 describe('a connection to SQLite beside another', () => {
   const compiler = new StatementCompiler(sqliteDialect);
-  const { builder } = sqliteDialect;
-  const list = compiler.statement<object>()(() => builder.selectFrom('meta').select('name').orderBy('name'));
-  const add = compiler.statement<{ name: string }>()((param) =>
-    builder.insertInto('meta').values({ name: param('name'), value: '' }),
-  );
+  const list = compiler.sql('select name from meta order by name');
+  const add = compiler.sql(`insert into meta (name, value) values (:name, '')`);
 
   test('waits for the disk unless a write need not', async (t) => {
     const directory = await createFolder(t);

@@ -42,19 +42,13 @@ export async function migrate(
 type MigrationStatements = ReturnType<typeof migrationStatements>;
 
 function migrationStatements(compiler: StatementCompiler) {
-  const { builder, lockMigrations } = compiler.dialect;
+  const { lockMigrations } = compiler.dialect;
   return {
     prepare: [...(lockMigrations === undefined ? [] : [lockMigrations]), CREATE_TABLE].map((text) =>
       compiler.raw(text),
     ),
-    findVersion: compiler.statement<object>()(() =>
-      builder.selectFrom('migrations').select((eb) => eb.fn.max('version').as('version')),
-    ),
-    record: compiler.statement<{ version: number; name: string; appliedAt: number }>()((param) =>
-      builder
-        .insertInto('migrations')
-        .values({ version: param('version'), name: param('name'), applied_at: param('appliedAt') }),
-    ),
+    findVersion: compiler.sql('select max(version) as version from migrations'),
+    record: compiler.sql('insert into migrations (version, name, applied_at) values (:version, :name, :appliedAt)'),
   };
 }
 
@@ -64,7 +58,7 @@ function* migrateOnce(
   migrations: readonly Migration[],
 ): Operation<Omit<MigrationStep, 'ms'> | undefined> {
   for (const statement of statements.prepare) yield* execute(statement, {});
-  const version: number = (yield* first(statements.findVersion, {}))?.version ?? 0;
+  const version = (yield* first(statements.findVersion, {}))?.version ?? 0;
   refuseNewer(version, migrations.length);
   const next = migrations[version];
   if (next === undefined) return undefined;
