@@ -178,6 +178,7 @@ async function openApp(
   const ingest = createIngest(config, serverId, { store, clock, log, findPlace, firstStartMs });
   const unusedUploads = new UnusedUploads({ store, clock, log });
   const simulator = new SimulatorThread({ entry: entryOf('simulator-main'), clock, log });
+  const { identity, rounds } = await connectProviders(config, { store, forges, clock, log });
   const app: App = {
     store,
     queues: new QueueHost(store, clock),
@@ -199,10 +200,18 @@ async function openApp(
     admin,
     simulator,
     forecasts: new Forecaster({ store, simulator, clock, log }),
-    ...(await connectProviders(config, { store, forges, clock, log })),
+    ...identity,
     tracing,
   };
-  return { app, ingest, serverId, tracing, newSecret, tokenFile, rounds: [unusedUploads.createRounds(), watch] };
+  return {
+    app,
+    ingest,
+    serverId,
+    tracing,
+    newSecret,
+    tokenFile,
+    rounds: [unusedUploads.createRounds(), watch, ...rounds],
+  };
 }
 
 async function openServer(app: App, config: Config, storeHealth: StoreHealth | undefined) {
