@@ -5,11 +5,16 @@ import { loadGithubFiles, loadGithubVariables } from './config/load-github.ts';
 import { readOidcSecret } from './config/oidc.ts';
 import { loadRoles } from './config/roles.ts';
 import type { IdentityProvider } from './identity/identity.ts';
+import type { Timing } from './lib/clock.ts';
+import type { Log } from './lib/log.ts';
+import { PeriodicTask } from './lib/periodic.ts';
 
-type Parts = Pick<App, 'store' | 'forges' | 'clock' | 'log'>;
+type Parts = Pick<App, 'store' | 'forges' | 'log'> & { readonly clock: Timing };
+
+const ROLES_MS = 30_000;
 
 /** Those who prove who a person is, and the roles of people. They are asked when the first person signs in. */
-export async function connectProviders(config: Config, parts: Parts): Promise<Pick<App, 'providers' | 'people'>> {
+export async function connectProviders(config: Config, parts: Parts) {
   const { oidc, hasGithubSignIn } = config;
   const found: IdentityProvider[] = hasGithubSignIn ? await connectGithub(config, parts) : [];
   if (oidc !== undefined) {
@@ -17,7 +22,21 @@ export async function connectProviders(config: Config, parts: Parts): Promise<Pi
     found.unshift(createOidcProvider({ ...oidc, clientSecret: await readOidcSecret(oidc) }, parts));
   }
   const providers = new Map(found.map((provider) => [provider.key, provider]));
-  return { providers, people: new People(parts, oidc === undefined ? [] : await loadRoles(oidc.rolesFile)) };
+  const people = new People(parts, oidc === undefined ? [] : await loadRoles(oidc.rolesFile));
+  const rounds = oidc === undefined ? [] : [createRolesRounds(people, oidc.rolesFile, parts)];
+  return { identity: { providers, people } satisfies Pick<App, 'providers' | 'people'>, rounds };
+}
+
+/** A table that is wrong changes nothing, until it is mended. */
+// SPEC A53
+export function createRolesRounds(
+  people: People,
+  file: string,
+  parts: { readonly clock: Timing; readonly log: Log },
+): PeriodicTask {
+  const failure = 'the table of roles stays as it was';
+  const round = async () => people.follow(await loadRoles(file));
+  return new PeriodicTask(parts, { firstMs: ROLES_MS, everyMs: ROLES_MS, failure, round });
 }
 
 async function connectGithub(config: Config, { log }: Parts): Promise<IdentityProvider[]> {

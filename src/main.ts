@@ -72,6 +72,8 @@ export interface Running {
 
 /** Requests in flight get this long to finish. Then their connections are closed. */
 const STOP_MS = 6_000;
+/** Then a stop gives up what still waits, such as calls of a database that hangs: it is safe, as after a kill. */
+const LONGEST_STOP_MS = 8_500;
 const REQUEST_TIMEOUT_MS = 120_000;
 /** Pending connections, because a whole CI may start at once. The kernel lowers it to its own limit. */
 const BACKLOG = 4_096;
@@ -176,6 +178,7 @@ async function openApp(
   const ingest = createIngest(config, serverId, { store, clock, log, findPlace, firstStartMs });
   const unusedUploads = new UnusedUploads({ store, clock, log });
   const simulator = new SimulatorThread({ entry: entryOf('simulator-main'), clock, log });
+  const { identity, rounds } = await connectProviders(config, { store, forges, clock, log });
   const app: App = {
     store,
     queues: new QueueHost(store, clock),
@@ -197,10 +200,18 @@ async function openApp(
     admin,
     simulator,
     forecasts: new Forecaster({ store, simulator, clock, log }),
-    ...(await connectProviders(config, { store, forges, clock, log })),
+    ...identity,
     tracing,
   };
-  return { app, ingest, serverId, tracing, newSecret, tokenFile, rounds: [unusedUploads.createRounds(), watch] };
+  return {
+    app,
+    ingest,
+    serverId,
+    tracing,
+    newSecret,
+    tokenFile,
+    rounds: [unusedUploads.createRounds(), watch, ...rounds],
+  };
 }
 
 async function openServer(app: App, config: Config, storeHealth: StoreHealth | undefined) {
@@ -284,9 +295,13 @@ async function openBackups({ dataFolder, backupFolder, backupSchedule }: Config)
 
 /** A load balancer learns from `/readyz` that the server is about to stop, before the port closes. */
 // SPEC D38
-async function drain(server: FastifyInstance, { drainSeconds }: Config, sooner: Promise<void>): Promise<void> {
+async function drain(server: FastifyInstance, config: Config, sooner: Promise<void>): Promise<void> {
   server.isStopping = true;
-  await Promise.race([sleep(drainSeconds * 1_000, undefined, { ref: false }), sooner]);
+  await drainTime(config, sooner);
+}
+
+function drainTime({ drainSeconds }: Config, sooner: Promise<void>): Promise<void> {
+  return Promise.race([sleep(drainSeconds * 1_000, undefined, { ref: false }), sooner]);
 }
 
 /**
@@ -342,18 +357,32 @@ export async function serve(environment: Environment): Promise<number> {
   // Registered before the start, so that a signal during the start or right after it stops the server cleanly.
   const signals = watchStopSignals();
   try {
-    const running = await start(parsed.config, log);
-    await announce(running);
-    await signals.first;
-    log.info({}, 'stopping');
-    await running.drain(signals.second);
-    await running.stop();
-    await flush();
+    await Promise.race([run(parsed.config, log, signals).then(flush), giveUp(parsed.config, log, signals)]);
     return 0;
   } catch (error) {
     complain(describeStartError(error, parsed.config));
     return error instanceof Fault && error.code === 'MISCONFIGURED' ? 2 : 1;
   }
+}
+
+type StopSignals = ReturnType<typeof watchStopSignals>;
+
+async function run(config: Config, log: Log, { first, second }: StopSignals): Promise<void> {
+  const running = await start(config, log);
+  await announce(running);
+  await first;
+  log.info({}, 'stopping');
+  await running.drain(second);
+  await running.stop();
+}
+
+/** Ends when a stop, or the start that a signal came into, takes too long. */
+// SPEC H10
+async function giveUp(config: Config, log: Log, { first, second }: StopSignals): Promise<void> {
+  await first;
+  await drainTime(config, second);
+  await sleep(LONGEST_STOP_MS);
+  log.warn({}, 'the stop took too long, and what was under way is given up');
 }
 
 /** JSON lines to standard error, or readable lines on a terminal. */

@@ -23,7 +23,7 @@ export function parseGlob(text: string): Glob | string {
   const texts = expandBraces(text);
   if (texts === undefined) return 'has a brace that is not part of {a,b}: write \\{ for the character';
   if (texts.length > MAX_ALTERNATIVES) return `stands for more than ${MAX_ALTERNATIVES} patterns`;
-  return { patterns: texts.map(compile) };
+  return { patterns: [...new Set(texts)].map(compile) };
 }
 
 function compile(text: string): PathPattern {
@@ -38,20 +38,21 @@ const BRACE = /^(.*?)(?<!\\)\{((?:\\.|[^{}\\])*)\}(.*)$/s;
 
 /** `a{b,c}` as `ab` and `ac`. Stops soon after there are too many. Undefined: a brace is unpaired or has no comma. */
 function expandBraces(text: string): readonly string[] | undefined {
-  const done = new Set<string>();
+  // Equal ones count each: `{a,a}` doubles the work, and stands for one pattern.
+  const done: string[] = [];
   const open = [text];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const found = BRACE.exec(next);
     if (found === null) {
       if (/(?<!\\)[{}]/.test(next)) return undefined;
-      done.add(next);
+      done.push(next);
     } else {
       const [, before = '', inside = '', after = ''] = found;
       const options = inside.split(/(?<!\\),/);
       if (options.length < 2) return undefined;
       open.push(...options.map((option) => before + option + after));
     }
-    if (done.size + open.length > MAX_ALTERNATIVES) return [...done, ...open];
+    if (done.length + open.length > MAX_ALTERNATIVES) return [...done, ...open];
   }
-  return [...done];
+  return done;
 }

@@ -117,6 +117,17 @@ describe('a database that cannot answer', { concurrency: 2 }, () => {
     assert.ok(told[1].seconds >= 0);
   });
 
+  test('SIGTERM ends a server within 10 s while the database hangs [H10]', async (t) => {
+    const proxy = await startProxy(t, await createDatabase());
+    const server = await startServer({ SLUICE_DATABASE_URL: proxy.url });
+    await server.api.ok('listRepositories', {});
+    proxy.hang();
+    await server.api.post('listApiTokens', {});
+    const startedAt = performance.now();
+    assert.deepEqual(await server.stop(), { code: 0, signal: null });
+    assert.ok(performance.now() - startedAt < 10_000);
+  });
+
   test('a request that gets no connection is 503 with Retry-After, and a command waits for one [D36] [W21]', async (t) => {
     const url = await createDatabase();
     const { server } = await open(t, { SLUICE_DATABASE_URL: url, SLUICE_DATABASE_CONNECTIONS: '2' });

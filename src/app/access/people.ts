@@ -49,11 +49,16 @@ const ROLE_OF: Readonly<Record<Permission, Role | undefined>> = {
 /** The roles of people, derived at each request from what their sign-in proved. */
 export class People implements RolesOfPeople {
   readonly #parts: Parts;
-  readonly #grants: readonly Grant[];
+  #grants: readonly Grant[];
   readonly #known = new Map<string, Known>();
 
   constructor(parts: Parts, grants: readonly Grant[]) {
     this.#parts = parts;
+    this.#grants = grants;
+  }
+
+  /** From now on this is the table of roles. */
+  follow(grants: readonly Grant[]): void {
     this.#grants = grants;
   }
 

@@ -29,10 +29,20 @@ export function inspectChecks(facts: CheckFacts): readonly SetupFinding[] {
     const text = `No check is required for ${facts.branch} anywhere, so every pull request would fail to start. Name checks with the queue's requiredStatuses ([] if nothing should be tested), in .sluice.yaml, or in a ruleset of ${facts.branch}.`;
     return [error('NO_REQUIRED_CHECKS', text)];
   }
-  return facts.required.map((status) => inspectCheck(facts, status));
+  const { workflows, testBranch, branch, hasDraftPullRequests } = facts;
+  const pushed = new Set(workflows.filter(({ push }) => runsOn(push, testBranch)));
+  const drafted = new Set(
+    hasDraftPullRequests ? workflows.filter(({ pullRequest }) => runsOn(pullRequest, branch)) : [],
+  );
+  return facts.required.map((status) => inspectCheck({ ...facts, pushed, drafted }, status));
 }
 
-function inspectCheck(facts: CheckFacts, status: RequiredStatus): SetupFinding {
+interface RunningWorkflows extends CheckFacts {
+  readonly pushed: ReadonlySet<Workflow>;
+  readonly drafted: ReadonlySet<Workflow>;
+}
+
+function inspectCheck(facts: RunningWorkflows, status: RequiredStatus): SetupFinding {
   const { name, app } = typeof status === 'string' ? { name: status, app: undefined } : status;
   const seen = facts.seen.filter((check) => check.name === name);
   if (app !== undefined && seen.length > 0 && !seen.some((check) => check.app === app || check.appId === app)) {
@@ -45,13 +55,11 @@ function inspectCheck(facts: CheckFacts, status: RequiredStatus): SetupFinding {
 }
 
 function inspectMakers(
-  { testBranch, prefix, branch, hasDraftPullRequests }: CheckFacts,
+  { prefix, branch, hasDraftPullRequests, pushed, drafted }: RunningWorkflows,
   name: string,
   makers: readonly Workflow[],
 ): SetupFinding {
-  const pushed = makers.filter(({ push }) => runsOn(push, testBranch));
-  const drafted = hasDraftPullRequests ? makers.filter(({ pullRequest }) => runsOn(pullRequest, branch)) : [];
-  const [running] = [...pushed, ...drafted];
+  const running = makers.find((each) => pushed.has(each)) ?? makers.find((each) => drafted.has(each));
   const paths = makers.map(({ path }) => path).join(', ');
   if (running === undefined) {
     const how = hasDraftPullRequests
@@ -60,7 +68,7 @@ function inspectMakers(
     const text = `The check "${name}" comes from ${paths}, which ${how}: add "${prefix}/**" to the branches of "on: push" there.`;
     return error('CHECK_NOT_ON_TEST_BRANCHES', text);
   }
-  const filter = pushed.length > 0 ? running.push : running.pullRequest;
+  const filter = pushed.has(running) ? running.push : running.pullRequest;
   if (filter?.hasPaths) {
     const text = `The check "${name}" comes from ${running.path}, which runs only where certain paths changed: a test branch without such a change would wait for it until the timeout. Filter inside of the job instead.`;
     return warning('CHECK_FILTERED_BY_PATH', text);

@@ -5,7 +5,7 @@ import { PERMISSIONS } from '../api/app-needs.ts';
 import { type CheckFacts, inspectChecks } from './checks.ts';
 import { inspectPermissions } from './permissions.ts';
 import { type BranchRules, inspectTarget, inspectTestBranches, type Ruleset } from './rules.ts';
-import { isIncluded, parseWorkflow, runsOn } from './workflow.ts';
+import { isIncluded, isNameOf, parseWorkflow, runsOn } from './workflow.ts';
 
 const BRANCH = 'sluice/pr-1/00000000-0000-0000-0000-000000000000';
 const QUEUE: InspectedQueue = {
@@ -78,6 +78,20 @@ describe('workflows', () => {
       assert.equal(runsOn(parseWorkflow('ci.yml', text)?.push, BRANCH), runs);
     });
   }
+
+  it('workflows that are written to be slow keep nobody waiting [G96]', () => {
+    const filter = `{branches: [${`'${'*'.repeat(990)}', `.repeat(200)}]}`;
+    const jobs = `{x: {name: '${'$'.concat('{{').repeat(60_000)}'}}`;
+    const keys = Array.from({ length: 20_000 }, (_, index) => `k${index}: v`).join('\n');
+    const before = process.cpuUsage();
+    for (const text of [`on: {push: ${filter}}`, `jobs: ${jobs}`, keys]) {
+      const workflow = parseWorkflow('ci.yml', text);
+      assert.ok(workflow !== undefined);
+      assert.equal(runsOn(workflow.push, BRANCH), workflow.push !== undefined);
+      assert.ok(!workflow.jobs.some((job) => isNameOf(job, 'unit')));
+    }
+    assert.ok(process.cpuUsage(before).user < 3_000_000);
+  });
 
   it('workflows that cannot be parsed are passed over', () => {
     for (const text of ['', '- a', 'on: [', 'a: &a [*a]', '7']) {

@@ -17,14 +17,17 @@ interface BranchFilter {
 }
 
 interface Job {
-  /** A computed name contains `${{ ... }}`. */
   readonly name: string;
+  /** The name without each `${{ ... }}` in it. A computed name has several. */
+  readonly literals: readonly string[];
   readonly hasMatrix: boolean;
   /** The job calls a reusable workflow, whose jobs report as `job / inner job`. */
   readonly isCall: boolean;
 }
 
 const MAX_ALIASES = 100;
+const MAX_JOBS = 300;
+const MAX_NAME = 1_000;
 
 type Mapping = Readonly<Record<string, unknown>>;
 
@@ -38,7 +41,9 @@ export function parseWorkflow(path: string, text: string): Workflow | undefined 
     path,
     push: findTrigger(triggers, 'push'),
     pullRequest: findTrigger(triggers, 'pull_request'),
-    jobs: Object.entries(isMapping(root['jobs']) ? root['jobs'] : {}).map(([key, job]) => toJob(key, job)),
+    jobs: Object.entries(isMapping(root['jobs']) ? root['jobs'] : {})
+      .slice(0, MAX_JOBS)
+      .map(([key, job]) => toJob(key, job)),
   };
 }
 
@@ -49,8 +54,7 @@ export function runsOn(filter: BranchFilter | undefined, branch: string): boolea
 }
 
 /** Tells whether a job can report a check of this name. */
-export function isNameOf({ name, hasMatrix, isCall }: Job, check: string): boolean {
-  const literals = name.split(/\$\{\{.*?\}\}/s);
+export function isNameOf({ name, literals, hasMatrix, isCall }: Job, check: string): boolean {
   const first = literals[0] ?? '';
   if (literals.length > 1) return check.startsWith(first) && hasInOrder(check, literals);
   if (isCall) return check.startsWith(`${name} / `) || (hasMatrix && check.startsWith(`${name} (`));
@@ -69,7 +73,8 @@ function hasInOrder(text: string, parts: readonly string[]): boolean {
 
 function parse(text: string): unknown {
   try {
-    const document = parseDocument(text, { prettyErrors: false });
+    // Looking for equal keys takes the square of their number.
+    const document = parseDocument(text, { prettyErrors: false, uniqueKeys: false });
     return document.errors.length > 0 ? undefined : document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch {
     return undefined;
@@ -93,9 +98,11 @@ function findTrigger(triggers: unknown, event: string): BranchFilter | undefined
 }
 
 function toJob(key: string, job: unknown): Job {
-  const { name, strategy, uses } = isMapping(job) ? job : ({} as Mapping);
+  const { name: given, strategy, uses } = isMapping(job) ? job : ({} as Mapping);
+  const name = (typeof given === 'string' ? given : key).slice(0, MAX_NAME);
   return {
-    name: typeof name === 'string' ? name : key,
+    name,
+    literals: name.split(/\$\{\{.*?\}\}/s),
     hasMatrix: isMapping(strategy) && strategy['matrix'] !== undefined,
     isCall: typeof uses === 'string',
   };
@@ -121,38 +128,38 @@ interface Token {
 /** The last matching pattern decides. A list of exclusions alone matches nothing. */
 export function isIncluded(patterns: readonly string[], branch: string): boolean {
   let isIn = false;
+  let length = 0;
   for (const pattern of patterns) {
+    length += pattern.length + 1;
+    if (length > MAX_LENGTH) break;
     const isTaken = pattern.startsWith('!');
     if (fits(isTaken ? pattern.slice(1) : pattern, branch)) isIn = !isTaken;
   }
   return isIn;
 }
 
-/** A branch has a shorter name. */
-const MAX_PATTERN = 1_000;
+/** Of the patterns of a filter together. */
+const MAX_LENGTH = 1_000;
 
-/** Tracks all alternatives at once, so no pattern causes exponential backtracking. */
+/** Tracks all alternatives at once: at most (length of the pattern) x (length of the text) steps. */
 function fits(pattern: string, text: string): boolean {
-  if (pattern.length > MAX_PATTERN) return false;
   const tokens = tokenise(pattern);
-  let at = withSkips(tokens, new Set([0]));
+  const start = tokens.map(() => false);
+  let at = withSkips(tokens, [true, ...start]);
   for (const char of text) {
-    const next = new Set<number>();
-    for (const index of at) {
-      const token = tokens[index];
-      if (token === undefined || !token.fits(char)) continue;
-      next.add(index + 1);
-      if (token.isRepeated) next.add(index);
+    const next = [false, ...start];
+    for (const [index, token] of tokens.entries()) {
+      if (at[index] !== true || !token.fits(char)) continue;
+      next[index + 1] = true;
+      if (token.isRepeated) next[index] = true;
     }
     at = withSkips(tokens, next);
   }
-  return at.has(tokens.length);
+  return at[tokens.length] === true;
 }
 
-function withSkips(tokens: readonly Token[], from: ReadonlySet<number>): ReadonlySet<number> {
-  const reached = new Set(from);
-  // Iterating a Set also visits elements that are added during the loop.
-  for (const index of reached) if (tokens[index]?.isOptional) reached.add(index + 1);
+function withSkips(tokens: readonly Token[], reached: boolean[]): readonly boolean[] {
+  for (const [index, { isOptional }] of tokens.entries()) if (isOptional && reached[index]) reached[index + 1] = true;
   return reached;
 }
 
