@@ -300,6 +300,19 @@ describe('judging tests that are quarantined automatically', () => {
     await world.worker.stop();
   });
 
+  it('[V58] judges a passed check in the end by the reports that are there, whatever still waits', async () => {
+    const { world, judged } = await begin('OFF');
+    await judged.change(FLAKY, AUTOMATIC);
+    await storeUpload(world, SECOND);
+    await judged.storeResults(SECOND);
+    await judged.report(SECOND, 'SUCCESS', undefined, true);
+    await world.clock.pass(30_000);
+    assert.equal(await world.stateOf(SECOND), 'testing');
+    await world.clock.pass(29_000);
+    assert.equal((await judged.verdict(SECOND))?.isRepeat, true);
+    await world.worker.stop();
+  });
+
   it('[V58] lets a check pass at once where no reports are expected of it', async () => {
     const { world, judged } = await begin();
     await judged.report(SECOND, 'SUCCESS', undefined, true);

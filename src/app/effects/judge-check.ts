@@ -61,17 +61,17 @@ async function judgeNow(
   const isOver = leftMs <= 0 || leftMs > MOST_LEFT_MS;
   const facts = await collectCheckFacts(run, candidate, { check: effect.check, conclusion });
   const isComplete = facts.isComplete || isOver || app.clock.now() >= (effect.reportsUntil ?? effect.until);
-  const judgement = judgeFacts({ ...facts, isComplete });
+  // In the end a passed check is judged by the results that are there.
+  const isWaiting = facts.isWaiting && !(isOver && conclusion === 'SUCCESS');
+  const judgement = judgeFacts({ ...facts, isComplete, isWaiting });
   if (judgement.kind === 'open' && !isOver) return undefined;
   const hasReports = facts.results !== undefined && !facts.isWaiting;
   const reportsAfterMs = Math.max(0, app.clock.now() - check.reportedAt);
-  return { ...toFinding(judgement, conclusion), ...(hasReports && { reportsAfterMs }) };
+  return { ...toFinding(judgement), ...(hasReports && { reportsAfterMs }) };
 }
 
-/** A pass counts if its reports are still being processed at the end. */
-function toFinding({ kind, reason, tests, failing }: CheckJudgement, conclusion: string): JudgementFinding {
-  const isWaived = kind === 'excused' || (kind === 'open' && conclusion === 'SUCCESS');
-  return { isWaived, reason, tests, failing, ...(kind === 'repeat' && { isRepeat: true }) };
+function toFinding({ kind, reason, tests, failing }: CheckJudgement): JudgementFinding {
+  return { isWaived: kind === 'excused', reason, tests, failing, ...(kind === 'repeat' && { isRepeat: true }) };
 }
 
 /** The candidate from the queue, or from the store after it ended. */
@@ -126,7 +126,7 @@ export async function judgeLate(run: EffectRun, number: CandidateNumber, name: s
   );
   const landed = rows.map(decodeShownEntry).filter((entry) => entry.landed?.candidate === number);
   const event = { kind: 'check_judged' as const, candidate: number, check: name, attempt: check.startedAt };
-  await storeForEnded(run, { ...event, ...toFinding(judgement, 'SUCCESS'), landed });
+  await storeForEnded(run, { ...event, ...toFinding(judgement), landed });
 }
 
 /** Resolves when this server has stored results of the check. */
