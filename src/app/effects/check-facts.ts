@@ -1,5 +1,5 @@
 import { type Candidate, compositionOf } from '../../engine/model/candidate.ts';
-import { MAX_JUDGED_TESTS, MAX_REPETITIONS } from '../../engine/model/judgement.ts';
+import { isAwaited, MAX_JUDGED_TESTS, MAX_REPETITIONS } from '../../engine/model/judgement.ts';
 import { findLiveMember } from '../../engine/model/queue.ts';
 import { areSameChecks } from '../../engine/model/required.ts';
 import { candidatesOf } from '../../engine/model/roster.ts';
@@ -64,12 +64,16 @@ async function findOtherRuns({ app, found }: EffectRun, candidate: Candidate, ch
   return others;
 }
 
-/** The same command ran, or the same reporter reported it. */
+/**
+ * The same command ran to its end, or the same reporter reported it. Without that, results of a run that never was could
+ * be uploaded: a candidate that waits for an equal tree has a commit too.
+ */
 function isOfTree(other: Candidate, { number, commit, required, checks }: Candidate, check: string): boolean {
   if (other.number === number || other.commit === undefined || other.commit.tree !== commit?.tree) return false;
   if (other.required === undefined || required === undefined || !areSameChecks(other.required, required)) return false;
-  const reporterOf = (all: Candidate['checks']) => all.find(({ name }) => name === check)?.reporter;
-  return reporterOf(other.checks) === reporterOf(checks);
+  const known = other.checks.find(({ name }) => name === check);
+  const hasRun = (known?.conclusion === 'SUCCESS' || known?.conclusion === 'FAILURE') && !isAwaited(known);
+  return hasRun && known.reporter === checks.find(({ name }) => name === check)?.reporter;
 }
 
 /** The built-in runner stores the reports before it reports the result of the check. */
