@@ -65,6 +65,20 @@ describe('forged flakiness', () => {
     assert.equal(repetitionsOf(removed).length, 2);
   });
 
+  it('lands nothing through a job that has another name than the check [V55] [U64]', async () => {
+    const { queue, attacker } = await aForgedQueue(world);
+    const guilty = await queue.submitOne();
+    const tested = await queue.ci.runOf(guilty);
+    await upload(attacker, queue, jobOf(tested, 'CI / unit'), reportOf(caseOf('a', FAILURE), caseOf('b')));
+    await queue.ci.pass(guilty);
+    const repeated = await queue.ci.untilOtherRun(guilty, tested.testRunId);
+    await queue.ci.report(repeated, 'SUCCESS', { name: 'nightly' });
+    await upload(attacker, queue, jobOf(repeated, 'CI / nightly'), reportOf(caseOf('a', FAILURE)));
+    await upload(attacker, queue, jobOf(repeated, 'CI / unit'), reportOf(caseOf('a'), caseOf('b')));
+    await queue.ci.pass(guilty);
+    await queue.ci.untilState(guilty, 'MERGED');
+  });
+
   it('is not proven by results of a run that never was [V56]', async () => {
     const { queue, attacker } = await aForgedQueue(world);
     const guilty = await queue.submitOne();

@@ -4,6 +4,7 @@ import type { CheckJudged } from '../../engine/model/event.ts';
 import { JUDGEMENT_MS, type JudgementFinding } from '../../engine/model/judgement.ts';
 import { findCandidate } from '../../engine/model/queue.ts';
 import { type CheckJudgement, judgeCheck as judgeFacts } from '../../flaky/judge-check.ts';
+import { ANY_CHECK } from '../../storage/test-ingest.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
 import { collectCheckFacts } from './check-facts.ts';
@@ -134,7 +135,7 @@ function listen({ app, found }: EffectRun, effect: JudgeCheck) {
   const candidateId = candidateIdOf(found.id, effect.candidate);
   let { promise, resolve } = Promise.withResolvers<void>();
   const end = app.ingest.onCheckResults((result) => {
-    if (result.candidateId === candidateId && result.check === effect.check) resolve();
+    if (result.candidateId === candidateId && [effect.check, ANY_CHECK].includes(result.check)) resolve();
   });
   const next = () => {
     ({ promise, resolve } = Promise.withResolvers<void>());

@@ -38,7 +38,10 @@ export function uploadStatements(compiler: StatementCompiler) {
         .where(IS_WAITING)
         .where((eb) =>
           eb.or([
-            eb.and([eb('candidate_id', '=', param('candidateId')), eb('check_name', '=', param('check'))]),
+            eb.and([
+              eb('candidate_id', '=', param('candidateId')),
+              eb.or([eb('check_name', '=', param('check')), eb('check_name', 'is', null)]),
+            ]),
             eb.and([eb('candidate_id', 'is', null), eb('received_at', '<=', param('untiedBy'))]),
           ]),
         )
