@@ -12,7 +12,7 @@ export interface UploadPlace {
   readonly hasCommit: boolean | null;
   /** The candidate with this commit and test branch. */
   readonly candidateId: string | null;
-  /** The required check of the candidate with the job's name, if exactly one matches. */
+  /** The check of the candidate with the job's name, if exactly one matches; a required one goes first. */
   readonly check: string | null;
 }
 

@@ -3,7 +3,7 @@ import { groupByPath } from '../flaky/core/paths.ts';
 import type { Issue } from '../flaky/identity/issue.ts';
 import { failsInTheEnd, NO_TRIES, noteTry, type Tries } from '../junit/junit-case.ts';
 import type { Instant } from '../lib/clock.ts';
-import type { CheckResults } from '../storage/test-ingest.ts';
+import { ANY_CHECK, type CheckResults } from '../storage/test-ingest.ts';
 import type { KeptTests } from './kept-tests.ts';
 import type { ReadFacts, ReadRun, ReadSummary } from './read/read-run.ts';
 import { ReachedLimits, type TestLimits } from './test-limits.ts';
@@ -41,8 +41,9 @@ export class CheckTally {
     { fields }: Pick<ReadFacts, 'fields'>,
     of: Pick<ReadSummary, 'isWhole' | 'problem'> & { readonly flaw: EvidenceFlaw | null; readonly at: Instant },
   ): CheckResults | undefined {
-    const { candidateId, check } = fields;
-    if (candidateId === null || check === null) return undefined;
+    const { candidateId, check: named } = fields;
+    if (candidateId === null) return undefined;
+    const check = named ?? ANY_CHECK;
     const { isWhole, problem, at } = of;
     const failing = [...this.#failed].map(([testId, paths]) => ({
       testNo: this.#seen.get(testId) as number,
@@ -72,7 +73,7 @@ function noteRun(tries: Tries, { conclusion, rerunOf, attempt }: ReadRun): Tries
 }
 
 export function isTied({ fields }: ReadFacts): boolean {
-  return fields.candidateId !== null && fields.check !== null;
+  return fields.candidateId !== null;
 }
 
 /** Counts the tests that ran, and those that failed without passing, in small memory for any size of upload. */

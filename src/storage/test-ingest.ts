@@ -87,6 +87,9 @@ export interface FailingTest {
   readonly paths?: readonly (string | null)[];
 }
 
+/** Stands for the check of uploads whose job is none of the candidate's checks. */
+export const ANY_CHECK = '';
+
 /** The results of one check of one candidate, from all uploads tied to it. */
 export interface CheckResults {
   readonly candidateId: string;

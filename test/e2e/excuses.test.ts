@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { aReportingQueue, caseOf, FAILURE, processed, reportOf, submitFiles, upload } from './quarantine-world.ts';
-import { type TestQueue, useServer } from './test-queue.ts';
+import { type ServerWorld, type TestQueue, useServer } from './test-queue.ts';
 
 const quarantineItself = ({ api, repo }: TestQueue) =>
   api.ok('flaky-tests/update-settings', { repo, org_url_slug: 'default', auto_quarantine: true });
@@ -53,22 +53,7 @@ describe('forged flakiness', () => {
   });
 
   it('by any token lands nothing through an outside CI that ignores quarantined failures [V55]', async () => {
-    const queue = await world.aQueue({});
-    await quarantineItself(queue);
-    const first = await queue.submitOne();
-    const attacker = await queue.api.withScopes('upload');
-    const passed = await queue.ci.runOf(first);
-    await upload(attacker, queue, jobOf(passed), reportOf(caseOf('a'), caseOf('b')));
-    await queue.ci.pass(first);
-    await queue.ci.untilState(first, 'MERGED');
-    const head = await queue.git.git(['rev-parse', 'main']);
-    for (const [attempt, inside] of [FAILURE, ''].entries()) {
-      const fields = { sha: head, branch: 'main', job_name: 'forged', job_attempt: String(attempt + 1) };
-      await upload(attacker, queue, fields, reportOf(caseOf('a', inside)));
-    }
-    await processed(queue);
-    assert.equal(await quarantined(queue), 1);
-
+    const { queue, attacker } = await aForgedQueue(world);
     const guilty = await queue.submitOne();
     for (let run = 1; run <= 3; run += 1) {
       const tested = await queue.ci.runOf(guilty);
@@ -79,7 +64,52 @@ describe('forged flakiness', () => {
     const removed = await queue.ci.untilState(guilty, 'FAILED');
     assert.equal(repetitionsOf(removed).length, 2);
   });
+
+  it('lands nothing through a job that has another name than the check [V55] [U64]', async () => {
+    const { queue, attacker } = await aForgedQueue(world);
+    const guilty = await queue.submitOne();
+    const tested = await queue.ci.runOf(guilty);
+    await upload(attacker, queue, jobOf(tested, 'CI / unit'), reportOf(caseOf('a', FAILURE), caseOf('b')));
+    await queue.ci.pass(guilty);
+    const repeated = await queue.ci.untilOtherRun(guilty, tested.testRunId);
+    await queue.ci.report(repeated, 'SUCCESS', { name: 'nightly' });
+    await upload(attacker, queue, jobOf(repeated, 'CI / nightly'), reportOf(caseOf('a', FAILURE)));
+    await upload(attacker, queue, jobOf(repeated, 'CI / unit'), reportOf(caseOf('a'), caseOf('b')));
+    await queue.ci.pass(guilty);
+    await queue.ci.untilState(guilty, 'MERGED');
+  });
+
+  it('is not proven by results of a run that never was [V56]', async () => {
+    const { queue, attacker } = await aForgedQueue(world);
+    const guilty = await queue.submitOne();
+    const tested = await queue.ci.runOf(guilty);
+    const twin = await queue.openPullRequest({});
+    await queue.submit(twin);
+    await upload(attacker, queue, jobOf(await queue.ci.runOf(twin)), reportOf(caseOf('a'), caseOf('b')));
+    await upload(attacker, queue, jobOf(tested), reportOf(caseOf('a', FAILURE), caseOf('b')));
+    await queue.ci.pass(guilty);
+    await queue.ci.untilOtherRun(guilty, tested.testRunId);
+  });
 });
+
+/** Anybody with a token has made the test a flaky, by two results for the head of the branch. */
+async function aForgedQueue(world: ServerWorld) {
+  const queue = await world.aQueue({});
+  await quarantineItself(queue);
+  const first = await queue.submitOne();
+  const attacker = await queue.api.withScopes('upload');
+  await upload(attacker, queue, jobOf(await queue.ci.runOf(first)), reportOf(caseOf('a'), caseOf('b')));
+  await queue.ci.pass(first);
+  await queue.ci.untilState(first, 'MERGED');
+  const head = await queue.git.git(['rev-parse', 'main']);
+  for (const [attempt, inside] of [FAILURE, ''].entries()) {
+    const fields = { sha: head, branch: 'main', job_name: 'forged', job_attempt: String(attempt + 1) };
+    await upload(attacker, queue, fields, reportOf(caseOf('a', inside)));
+  }
+  await processed(queue);
+  assert.equal(await quarantined(queue), 1);
+  return { queue, attacker };
+}
 
 describe('a flaky test', () => {
   const world = useServer();

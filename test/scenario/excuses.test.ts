@@ -131,6 +131,19 @@ describe('a check that passes in a repository with uploads', () => {
     );
   });
 
+  story('whose reports come before the landing does not land, nor what took its pass over [V63]', {})`
+    empty E; submit A B E; green A+B; wait 1m → B=passed E=passed
+    repeat A+B                                → B=testing E=testing
+    pass A                                    → A=merged B=testing E=testing
+    green B; clean B                          → BE=merged
+  `;
+
+  story('has failed by reports before the landing when the repetitions are over [V63] [V5]', {})`
+    submit A B; green A+B; repeat A+B; green A+B; repeat A+B; green A+B; wait 1m → B=passed
+    deny A+B                                                                     → B=held
+    pass A                                                                       → A=merged B=failed
+  `;
+
   it('whose reports come after the landing amends the record, and has the head tested [V61]', () => {
     const told = play()`submit A; green A; wait 1m → A=merged`;
     const late = { check: 'ci', attempt: undefined, tests: ['t'], isLate: true } as const;

@@ -1,14 +1,15 @@
 import { type Candidate, compositionOf } from '../../engine/model/candidate.ts';
-import { MAX_JUDGED_TESTS, MAX_REPETITIONS } from '../../engine/model/judgement.ts';
+import { isAwaited, MAX_JUDGED_TESTS, MAX_REPETITIONS } from '../../engine/model/judgement.ts';
 import { findLiveMember } from '../../engine/model/queue.ts';
 import { areSameChecks } from '../../engine/model/required.ts';
 import { candidatesOf } from '../../engine/model/roster.ts';
 import type { CheckFacts, FailedTest, LastPass, OtherRun } from '../../flaky/judge-check.ts';
 import { quarantineOf } from '../../flaky/quarantine.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { mergeResults } from '../../storage/merge-results.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import { overrideOf, quarantineSettingsOf } from '../../storage/test-codec.ts';
-import type { CheckResults, KnownTest } from '../../storage/test-ingest.ts';
+import { ANY_CHECK, type CheckResults, type KnownTest } from '../../storage/test-ingest.ts';
 import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
@@ -16,12 +17,13 @@ import { quarantinedFor } from '../tests/quarantined-for.ts';
 import { getTestSettings } from '../tests/stored-test-settings.ts';
 import type { EffectRun } from './effect-run.ts';
 
+interface Question {
+  readonly check: string;
+  readonly conclusion: CheckFacts['conclusion'];
+}
+
 /** Collects everything that the judgement of a check needs. */
-export async function collectCheckFacts(
-  run: EffectRun,
-  candidate: Candidate,
-  of: { readonly check: string; readonly conclusion: CheckFacts['conclusion'] },
-): Promise<CheckFacts> {
+export async function collectCheckFacts(run: EffectRun, candidate: Candidate, of: Question): Promise<CheckFacts> {
   const { check, conclusion } = of;
   const { app, found } = run;
   const repository = await app.directory.findRepositoryById(found.repositoryId);
@@ -30,7 +32,7 @@ export async function collectCheckFacts(
   // poll.
   const reportedAt = candidate.checks.find(({ name }) => name === check)?.reportedAt;
   const isWaiting = await app.store.uploads.hasWaiting(found.repositoryId, candidateId, check, reportedAt);
-  const results = await app.store.testIngest.findCheckResults(found.repositoryId, candidateId, check);
+  const results = await findResults(run, candidateId, of);
   const loaded = { results, plannedAt: candidate.plannedAt };
   const tests = repository === undefined ? new Map() : await loadTests(run, repository, loaded);
   return {
@@ -40,7 +42,7 @@ export async function collectCheckFacts(
     isOfSeveralRuns: await isOfSeveralRuns(run, candidate, { check, results }),
     results,
     lastPass: await findLastPass(run, candidate, check),
-    others: await findOtherRuns(run, candidate, check),
+    others: await findOtherRuns(run, candidate, of),
     repetitionsLeft: MAX_REPETITIONS - (candidate.repeats?.length ?? 0),
     admittedAt: await findAdmission(run, candidate),
     tests,
@@ -48,28 +50,40 @@ export async function collectCheckFacts(
   };
 }
 
+/** Results of a job that is none of the checks may belong to any of them: their failures count for each that passed. */
+// SPEC U64
+async function findResults({ app, found }: EffectRun, candidateId: string, { check, conclusion }: Question) {
+  const find = (name: string) => app.store.testIngest.findCheckResults(found.repositoryId, candidateId, name);
+  const [own, other] = [await find(check), conclusion === 'SUCCESS' ? await find(ANY_CHECK) : undefined];
+  return other === undefined ? own : mergeResults(own, other);
+}
+
 /** Results of the same check on the same tree: of the runs that this one repeats, and of others in the queue. */
-async function findOtherRuns({ app, found }: EffectRun, candidate: Candidate, check: string): Promise<OtherRun[]> {
+async function findOtherRuns(run: EffectRun, candidate: Candidate, of: Question): Promise<OtherRun[]> {
+  const { app, found } = run;
   const queue = (await app.queues.find(found.id))?.queue ?? found.queue;
   const rows = await Promise.all(
     (candidate.repeats ?? []).map((number) => app.store.queueRecords.findCandidate(found.id, number)),
   );
   const runs = [...rows.flatMap((row) => (row === undefined ? [] : decodeCandidate(row))), ...candidatesOf(queue)];
   const others: OtherRun[] = [];
-  for (const other of runs.filter((run) => isOfTree(run, candidate, check))) {
-    const id = candidateIdOf(found.id, other.number);
-    const results = await app.store.testIngest.findCheckResults(found.repositoryId, id, check);
+  for (const other of runs.filter((each) => isOfTree(each, candidate, of.check))) {
+    const results = await findResults(run, candidateIdOf(found.id, other.number), of);
     if (results !== undefined) others.push({ candidate: other.number, results });
   }
   return others;
 }
 
-/** The same command ran, or the same reporter reported it. */
+/**
+ * The same command ran to its end, or the same reporter reported it. Without that, results of a run that never was could
+ * be uploaded: a candidate that waits for an equal tree has a commit too.
+ */
 function isOfTree(other: Candidate, { number, commit, required, checks }: Candidate, check: string): boolean {
   if (other.number === number || other.commit === undefined || other.commit.tree !== commit?.tree) return false;
   if (other.required === undefined || required === undefined || !areSameChecks(other.required, required)) return false;
-  const reporterOf = (all: Candidate['checks']) => all.find(({ name }) => name === check)?.reporter;
-  return reporterOf(other.checks) === reporterOf(checks);
+  const known = other.checks.find(({ name }) => name === check);
+  const hasRun = (known?.conclusion === 'SUCCESS' || known?.conclusion === 'FAILURE') && !isAwaited(known);
+  return hasRun && known.reporter === checks.find(({ name }) => name === check)?.reporter;
 }
 
 /** The built-in runner stores the reports before it reports the result of the check. */

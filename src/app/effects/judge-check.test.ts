@@ -300,6 +300,19 @@ describe('judging tests that are quarantined automatically', () => {
     await world.worker.stop();
   });
 
+  it('[V58] judges a passed check in the end by the reports that are there, whatever still waits', async () => {
+    const { world, judged } = await begin('OFF');
+    await judged.change(FLAKY, AUTOMATIC);
+    await storeUpload(world, SECOND);
+    await judged.storeResults(SECOND);
+    await judged.report(SECOND, 'SUCCESS', undefined, true);
+    await world.clock.pass(30_000);
+    assert.equal(await world.stateOf(SECOND), 'testing');
+    await world.clock.pass(29_000);
+    assert.equal((await judged.verdict(SECOND))?.isRepeat, true);
+    await world.worker.stop();
+  });
+
   it('[V58] lets a check pass at once where no reports are expected of it', async () => {
     const { world, judged } = await begin();
     await judged.report(SECOND, 'SUCCESS', undefined, true);
@@ -319,6 +332,43 @@ describe('judging tests that are quarantined automatically', () => {
     const row = await world.store.queueRecords.findEntry(world.queueId, 2);
     assert.ok(row);
     assert.deepEqual(decodeShownEntry(row).landed?.excused?.[0]?.tests[0]?.id, FLAKY);
+    assert.equal((await judged.candidate(THIRD)).purpose.kind, 'head');
+    await world.worker.stop();
+  });
+});
+
+describe('reports that come after the check was decided', () => {
+  it('[V63] undo the pass of a run that waits to land', async () => {
+    const { world, judged } = await begin();
+    watchLateReports(world.app);
+    await judged.change(FLAKY, AUTOMATIC);
+    await world.submit();
+    await world.clock.pass(10);
+    await judged.report(THIRD, 'SUCCESS', undefined, true);
+    await world.clock.pass(100);
+    assert.equal(await world.stateOf(THIRD), 'passed');
+    await judged.storeResults(THIRD);
+    await world.clock.pass(100);
+    assert.equal((await judged.verdict(THIRD))?.isRepeat, true);
+    assert.deepEqual((await judged.candidate(FOURTH)).repeats, [THIRD]);
+    await world.worker.stop();
+  });
+
+  it('[V61] amend the record of a landing also where some were judged before it', async () => {
+    const { world, judged } = await begin();
+    watchLateReports(world.app);
+    await judged.storeResults(SECOND);
+    await judged.report(SECOND, 'SUCCESS', undefined, true);
+    await world.clock.pass(100);
+    assert.equal(await judged.stateOf(2), 'MERGED');
+    await judged.change(SOLID, { ...AUTOMATIC, status: 'FLAKY' });
+    await judged.storeResults(SECOND, { failing: [{ testNo: 2, testId: SOLID }] });
+    await judged.storeResults(SECOND, { failing: [{ testNo: 2, testId: SOLID }] });
+    await world.clock.pass(100);
+    const row = await world.store.queueRecords.findEntry(world.queueId, 2);
+    assert.ok(row);
+    const told = decodeShownEntry(row).landed?.excused?.map(({ tests }) => tests.map(({ id }) => id));
+    assert.deepEqual(told, [[FLAKY], [SOLID]]);
     assert.equal((await judged.candidate(THIRD)).purpose.kind, 'head');
     await world.worker.stop();
   });

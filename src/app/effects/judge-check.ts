@@ -1,9 +1,12 @@
-import type { Candidate, CandidateNumber } from '../../engine/model/candidate.ts';
+import { isBeingLanded } from '../../engine/line/line.ts';
+import { type Candidate, type CandidateNumber, compositionOf } from '../../engine/model/candidate.ts';
+import type { Check } from '../../engine/model/check.ts';
 import type { JudgeCheck } from '../../engine/model/effect.ts';
 import type { CheckJudged } from '../../engine/model/event.ts';
-import { JUDGEMENT_MS, type JudgementFinding } from '../../engine/model/judgement.ts';
+import { isAwaited, isWaived, JUDGEMENT_MS, type JudgementFinding } from '../../engine/model/judgement.ts';
 import { findCandidate } from '../../engine/model/queue.ts';
-import { type CheckJudgement, judgeCheck as judgeFacts } from '../../flaky/judge-check.ts';
+import { type CheckFacts, type CheckJudgement, judgeCheck as judgeFacts } from '../../flaky/judge-check.ts';
+import { ANY_CHECK } from '../../storage/test-ingest.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
 import { collectCheckFacts } from './check-facts.ts';
@@ -16,6 +19,8 @@ const MARGIN_MS = 2_000;
 /** More time left than this means that the clock was set back. The margin allows for clocks of two servers. */
 const MOST_LEFT_MS = 2 * JUDGEMENT_MS;
 const MAX_TRIES = 5;
+/** A landing that takes longer has lost its forge. */
+const MAX_LANDING_S = 60;
 
 /** Waits for the results of a check until the queue's deadline, and stores what they mean. */
 export async function judgeCheck(run: EffectRun, effect: JudgeCheck): Promise<LongEffect> {
@@ -61,17 +66,17 @@ async function judgeNow(
   const isOver = leftMs <= 0 || leftMs > MOST_LEFT_MS;
   const facts = await collectCheckFacts(run, candidate, { check: effect.check, conclusion });
   const isComplete = facts.isComplete || isOver || app.clock.now() >= (effect.reportsUntil ?? effect.until);
-  const judgement = judgeFacts({ ...facts, isComplete });
+  // In the end a passed check is judged by the results that are there.
+  const isWaiting = facts.isWaiting && !(isOver && conclusion === 'SUCCESS');
+  const judgement = judgeFacts({ ...facts, isComplete, isWaiting });
   if (judgement.kind === 'open' && !isOver) return undefined;
   const hasReports = facts.results !== undefined && !facts.isWaiting;
   const reportsAfterMs = Math.max(0, app.clock.now() - check.reportedAt);
-  return { ...toFinding(judgement, conclusion), ...(hasReports && { reportsAfterMs }) };
+  return { ...toFinding(judgement), ...(hasReports && { reportsAfterMs }) };
 }
 
-/** A pass counts if its reports are still being processed at the end. */
-function toFinding({ kind, reason, tests, failing }: CheckJudgement, conclusion: string): JudgementFinding {
-  const isWaived = kind === 'excused' || (kind === 'open' && conclusion === 'SUCCESS');
-  return { isWaived, reason, tests, failing, ...(kind === 'repeat' && { isRepeat: true }) };
+function toFinding({ kind, reason, tests, failing }: CheckJudgement): JudgementFinding {
+  return { isWaived: kind === 'excused', reason, tests, failing, ...(kind === 'repeat' && { isRepeat: true }) };
 }
 
 /** The candidate from the queue, or from the store after it ended. */
@@ -111,22 +116,55 @@ async function storeForEnded({ app, found }: EffectRun, event: Omit<CheckJudged,
   }
 }
 
-/** Judges results of a passed check that came after its candidate landed. */
-// SPEC V61
+/**
+ * Judges results that came after the check was decided: before the landing they may undo the pass, after it they amend
+ * its record. During the landing nothing is known yet.
+ */
+// SPEC V61, V63
 export async function judgeLate(run: EffectRun, number: CandidateNumber, name: string): Promise<void> {
-  const candidate = await findEnded(run, number);
-  const check = candidate?.checks.find((each) => each.name === name);
-  if (candidate === undefined || check?.conclusion !== 'SUCCESS' || check.judgement !== undefined) return;
-  const facts = await collectCheckFacts(run, candidate, { check: name, conclusion: 'SUCCESS' });
-  const judgement = judgeFacts({ ...facts, isComplete: true });
-  if (judgement.kind === 'open' || judgement.failing === 0) return;
-  const rows = await run.app.store.queueRecords.findEntries(
-    run.found.id,
-    candidate.members.map(({ prNumber }) => prNumber),
-  );
-  const landed = rows.map(decodeShownEntry).filter((entry) => entry.landed?.candidate === number);
-  const event = { kind: 'check_judged' as const, candidate: number, check: name, attempt: check.startedAt };
-  await storeForEnded(run, { ...event, ...toFinding(judgement, 'SUCCESS'), landed });
+  const { app, found } = run;
+  for (let tries = 0; tries < MAX_LANDING_S; tries += 1) {
+    const candidate = await findAny(run, number);
+    const check = candidate?.checks.find((each) => each.name === name);
+    if (candidate === undefined || check === undefined || !isDecidedByPass(check)) return;
+    const { conclusion, startedAt: attempt } = check;
+    const facts = await collectCheckFacts(run, candidate, { check: name, conclusion });
+    const judgement = judgeFacts({ ...facts, isComplete: true, isWaiting: false });
+    const event = { kind: 'check_judged' as const, candidate: number, check: name, attempt, ...toFinding(judgement) };
+    if (candidate.endedAt !== undefined) return storeLate(run, candidate, event);
+    let isLanding = false;
+    await app.queues.run(found.id, (queue) => {
+      const live = findCandidate(queue, number);
+      isLanding = live === undefined || (live.state === 'passed' && isBeingLanded(queue, live));
+      return isLanding || judgement.failing === 0 ? undefined : { ...event, at: app.clock.now() };
+    });
+    if (!isLanding || judgement.failing === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    app.clock.after(POLL_EVERY_MS, resolve);
+    await promise;
+  }
+}
+
+/** More failures may still change what it means. */
+function isDecidedByPass(check: Check): check is Check & { readonly conclusion: CheckFacts['conclusion'] } {
+  if (check.conclusion === 'FAILURE') return isWaived(check);
+  return check.conclusion === 'SUCCESS' && !isAwaited(check);
+}
+
+async function storeLate({ app, found }: EffectRun, ended: Candidate, event: Omit<CheckJudged, 'at'>): Promise<void> {
+  const numbers = compositionOf(ended).map(({ prNumber }) => prNumber);
+  const rows = await app.store.queueRecords.findEntries(found.id, numbers);
+  const landed = rows.map(decodeShownEntry).filter((entry) => entry.landed?.candidate === ended.number);
+  const records = landed.flatMap((entry) => [...(entry.landed?.waived ?? []), ...(entry.landed?.excused ?? [])]);
+  const told = new Set(records.filter(({ check }) => check === event.check).flatMap(({ tests }) => tests.map(idOf)));
+  const tests = event.tests.filter(({ id }) => !told.has(id));
+  if (tests.length === 0) return;
+  const isExcused = tests.every(({ why }) => why === undefined);
+  await app.queues.run(found.id, () => ({ ...event, at: app.clock.now(), ended, tests, isWaived: isExcused, landed }));
+}
+
+function idOf({ id }: { readonly id: string }): string {
+  return id;
 }
 
 /** Resolves when this server has stored results of the check. */
@@ -134,7 +172,7 @@ function listen({ app, found }: EffectRun, effect: JudgeCheck) {
   const candidateId = candidateIdOf(found.id, effect.candidate);
   let { promise, resolve } = Promise.withResolvers<void>();
   const end = app.ingest.onCheckResults((result) => {
-    if (result.candidateId === candidateId && result.check === effect.check) resolve();
+    if (result.candidateId === candidateId && [effect.check, ANY_CHECK].includes(result.check)) resolve();
   });
   const next = () => {
     ({ promise, resolve } = Promise.withResolvers<void>());

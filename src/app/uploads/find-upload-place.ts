@@ -37,9 +37,12 @@ async function findCandidateOf(
 /** GitHub names a job "workflow / job", and its check "job". */
 // SPEC U64
 function checkNamed(row: CandidateRow, jobName: string | null): string | null {
-  const required = decodeCandidate(row).required?.names ?? [];
-  const named = required.filter((name) => jobName === name || jobName?.endsWith(` / ${name}`));
-  return named.length === 1 ? (named[0] ?? null) : null;
+  const { required, checks } = decodeCandidate(row);
+  for (const names of [required?.names ?? [], checks.map(({ name }) => name)]) {
+    const named = names.filter((name) => jobName === name || jobName?.endsWith(` / ${name}`));
+    if (named.length === 1) return named[0] ?? null;
+  }
+  return null;
 }
 
 /** Null while the forge is away: then the commit counts where a lie costs little, and elsewhere needs proof. */

@@ -1,11 +1,12 @@
 import type { Instant } from '../../lib/clock.ts';
+import { isBeingLanded } from '../line/line.ts';
 import { failCandidate, MAX_TRIES, passCandidate, repeatCandidate, replaceCandidate } from '../line/test-run.ts';
 import { type Candidate, failedChecks, openChecks, verdictOf } from '../model/candidate.ts';
 import type { Check } from '../model/check.ts';
 import { isAwaited, MAX_REPETITIONS, NOT_JUDGED, NOTHING_FAILED } from '../model/judgement.ts';
 import type { Queue } from '../model/queue.ts';
 import { candidatesOf } from '../model/roster.ts';
-import { deniedIn, needsHonor, withFinding, withoutWaiver } from '../model/waiver.ts';
+import { deniedIn, excusesOf, needsHonor, withFinding, withoutWaiver } from '../model/waiver.ts';
 import { keepCandidate, stillLive, type Work } from '../model/work.ts';
 
 /** Decides a candidate from its checks. A failed candidate is decided again when its checks run again. */
@@ -44,6 +45,33 @@ function failByChecks(work: Work, candidate: Candidate): void {
   const denied = deniedIn(candidate, checks);
   const more = denied.length === 0 ? {} : { denied };
   failCandidate(work, candidate, { reason: 'TEST_RUN_REQUIRED_STATUS_FAILED', checks, ...more });
+}
+
+/** The pass of another candidate is not what lands. */
+export function mayTakeBack({ purpose, pass }: Candidate): boolean {
+  return (purpose.kind === 'main' || purpose.kind === 'repair') && pass?.by === 'own_run';
+}
+
+/**
+ * Reports arrived after the pass and before the landing. If they hold a failure that nothing excuses, the pass does not
+ * count, also for those that took it over.
+ */
+// SPEC V63
+export function reviewPass(work: Work, candidate: Candidate): void {
+  const { pass } = candidate;
+  if (pass === undefined) return;
+  if (verdictOf(candidate) === 'passed') {
+    keepCandidate(work, { ...candidate, pass: { ...pass, ...excusesOf(candidate) } });
+    return;
+  }
+  for (const twin of stillLive(work, candidatesOf(work.queue))) {
+    const isOwn = twin.number === candidate.number || twin.pass?.provenBy !== candidate.number;
+    if (isOwn || twin.purpose.kind !== 'main' || isBeingLanded(work.queue, twin)) continue;
+    replaceCandidate(work, twin, inconclusive(candidate), 0);
+  }
+  const reopened: Candidate = { ...candidate, state: 'testing', pass: undefined };
+  keepCandidate(work, reopened);
+  judge(work, reopened);
 }
 
 /** A failure that was not judged in time is not waived. A pass counts. */

@@ -13,8 +13,9 @@ export function concludeLateReports(work: Work, run: Candidate, { check, tests, 
   for (const entry of landed) {
     // A pull request that was submitted again has another record.
     if (entry.landed === undefined || findEntry(work.queue, entry.prNumber) !== undefined) continue;
-    const excused = [...(entry.landed.excused ?? []), { check, tests }];
-    work.ended.push({ ...entry, landed: { ...entry.landed, excused } });
+    const list = entry.landed.waived?.some((each) => each.check === check) ? 'waived' : 'excused';
+    const told = [...(entry.landed[list] ?? []), { check, tests }];
+    work.ended.push({ ...entry, landed: { ...entry.landed, [list]: told } });
   }
   if (isWaived || landed.length === 0) return;
   const numbers = run.members.map(({ prNumber }) => `#${prNumber}`).join(', ');

@@ -9,7 +9,7 @@ import {
   isReadable,
   retestHeld,
 } from '../evidence/hold.ts';
-import { concludeInconclusive, judge } from '../evidence/judge.ts';
+import { concludeInconclusive, judge, mayTakeBack, reviewPass } from '../evidence/judge.ts';
 import { concludeLateReports } from '../evidence/late-reports.ts';
 import { countAlike, ENOUGH, noteRemoval } from '../evidence/suspicion.ts';
 import { concludeDirectMerge, giveUpDirectMerge } from '../line/direct-merge.ts';
@@ -206,13 +206,17 @@ function isInPrefixes(queue: Queue, { place }: Entry): boolean {
 }
 
 function judgeCheck(work: Work, candidate: Candidate, event: CheckJudged): Outcome {
-  if (isBeforeItsRun(candidate)) return notAsked(event);
-  const checks = withFinding(candidate.checks, event, { ...event, mode: work.queue.settings.honorQuarantine });
+  const hasPassed = candidate.state === 'passed';
+  if (isBeforeItsRun(candidate) || (hasPassed && isBeingLanded(work.queue, candidate))) return notAsked(event);
+  const isTooLate = hasPassed && !mayTakeBack(candidate);
+  const mode = work.queue.settings.honorQuarantine;
+  const checks = withFinding(candidate.checks, event, { ...event, mode, isTooLate });
   if (checks === undefined) return notAsked(event);
   const judged = { ...candidate, checks };
   keepCandidate(work, judged);
   for (const { prNumber } of candidate.members) tell(work, prNumber);
   if (candidate.state === 'testing' || candidate.state === 'failed') judge(work, judged);
+  else if (!isTooLate) reviewPass(work, judged);
   return APPLIED;
 }
 
@@ -221,7 +225,9 @@ function judgeEnded(work: Work, event: CheckJudged): Outcome {
   // A remembered pass is newer than the record that the event brings: another server may have judged it meanwhile.
   const remembered = getIn(work.queue.passes, event.candidate);
   const ended = event.ended && (remembered ?? event.ended);
-  const checks = ended && withFinding(ended.checks, event, { ...event, mode: 'SHADOW' });
+  const found = ended && withFinding(ended.checks, event, { ...event, mode: 'SHADOW', isTooLate: true });
+  // Reports that arrive even later amend the record of the landing alone.
+  const checks = found ?? (event.landed && ended?.checks);
   if (ended === undefined || checks === undefined) return notAsked(event);
   work.endedCandidates.push({ ...ended, checks });
   if (remembered !== undefined) {

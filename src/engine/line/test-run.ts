@@ -7,7 +7,7 @@ import { inLine } from '../model/place.ts';
 import { type Because, findCandidate, mayTest, type Queue } from '../model/queue.ts';
 import { areSameChecks, type RequiredChecks } from '../model/required.ts';
 import { candidatesOf, unlanded } from '../model/roster.ts';
-import { excusedIn, waivedIn } from '../model/waiver.ts';
+import { excusedIn, isDoubted, waivedIn } from '../model/waiver.ts';
 import { addCandidate, endCandidate, keep, keepCandidate, move, stillLive, type Work } from '../model/work.ts';
 import { learnPass } from './learn.ts';
 import { voucherOf } from './vouch.ts';
@@ -59,7 +59,7 @@ function findEqualTree(queue: Queue, candidate: Candidate): Candidate | undefine
   let underWay: Candidate | undefined;
   for (const other of [...listOf(queue.passes), ...candidatesOf(queue)]) {
     if (!provesTree(other, candidate)) continue;
-    if (waivedIn(other).length > 0) continue;
+    if (waivedIn(other).length > 0 || isDoubted(other)) continue;
     if (other.pass?.by === 'own_run') return other;
     if (other.state === 'testing' && other.sameTreeAs === undefined && !isAgain(candidate)) underWay ??= other;
   }

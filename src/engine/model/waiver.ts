@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
-import type { Candidate, DeniedWaiver, ExcusedCheck } from './candidate.ts';
+import type { Candidate, DeniedWaiver, ExcusedCheck, Pass } from './candidate.ts';
 import type { Check } from './check.ts';
 import { isAwaited, isWaived, type Judged, type JudgementFinding, rulingOf } from './judgement.ts';
 import type { QueueSettings } from './settings.ts';
@@ -17,7 +17,10 @@ export function isJudgeable({ required, purpose }: Candidate, check: Check): boo
   return required?.names.includes(check.name) === true;
 }
 
-/** Stores the judgement of one check. Undefined if the judgement is about an older attempt of that check. */
+/**
+ * Stores the judgement of one check. Undefined if it is about an older attempt of that check, or if the check was judged:
+ * only more failed tests than those that were excused are news.
+ */
 // SPEC V44
 export function withFinding(
   checks: readonly Check[],
@@ -27,19 +30,24 @@ export function withFinding(
     readonly attempt: Instant | undefined;
     readonly at: Instant;
     readonly mode: QueueSettings['honorQuarantine'];
+    /** Nothing can follow from it any more. */
+    readonly isTooLate?: boolean;
   },
 ): readonly Check[] | undefined {
   const index = checks.findIndex(({ name }) => name === of.check);
   const known = checks[index];
-  if (known === undefined || known.startedAt !== of.attempt || known.judgement?.kind === 'judged') return undefined;
-  const { conclusion } = known;
+  if (known === undefined || known.startedAt !== of.attempt) return undefined;
+  const { conclusion, judgement: before } = known;
+  const isRuled = rulingOf(known)?.isWaived === true && of.isTooLate !== true;
+  if (before?.kind === 'judged' && !(isRuled && finding.failing > before.failing)) return undefined;
   if (conclusion !== 'FAILURE' && conclusion !== 'SUCCESS') return undefined;
   const { isWaived: isExcused, isRepeat, reason, tests, failing, reportsAfterMs } = finding;
   const { judgement: _awaited, ...plain } = known;
   const reported: Check = { ...plain, ...present({ reportsAfterMs }) };
   // A pass without a failed test needs no word.
   if (conclusion === 'SUCCESS' && isExcused && failing === 0) return checks.with(index, reported);
-  const isShadow = !isAwaited(known) || (conclusion === 'FAILURE' && of.mode !== 'ON');
+  const isHonored = conclusion === 'SUCCESS' || ((isAwaited(known) || isRuled) && of.mode === 'ON');
+  const isShadow = of.isTooLate === true || !isHonored;
   const common = { kind: 'judged', at: of.at, isShadow, isWaived: isExcused, reason, tests, failing } as const;
   const judgement: Judged = { ...common, ...present({ isRepeat }) };
   return checks.with(index, { ...reported, judgement });
@@ -69,9 +77,23 @@ export function excusedIn(candidate: Candidate): ExcusedCheck[] {
   return excusesIn(candidate, (check) => check.conclusion === 'SUCCESS' && rulingOf(check)?.isWaived === true);
 }
 
+/** As a pass records them. */
+export function excusesOf(candidate: Candidate): Pick<Pass, 'waived' | 'excused'> {
+  const [waived, excused] = [waivedIn(candidate), excusedIn(candidate)];
+  return { ...(waived.length > 0 && { waived }), ...(excused.length > 0 && { excused }) };
+}
+
 function excusesIn({ checks, required }: Candidate, isExcused: (check: Check) => boolean): ExcusedCheck[] {
   const excused = checks.filter((check) => isExcused(check) && required?.names.includes(check.name) === true);
   return excused.map((check) => ({ check: check.name, tests: rulingOf(check)?.tests ?? [] }));
+}
+
+/** Reports of a check that passed hold failures that nothing excuses. */
+// SPEC V63
+export function isDoubted({ checks }: Candidate): boolean {
+  return checks.some(
+    ({ conclusion, judgement }) => conclusion === 'SUCCESS' && judgement?.kind === 'judged' && !judgement.isWaived,
+  );
 }
 
 /** The reasons why judged failures were not waived. */

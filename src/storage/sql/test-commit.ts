@@ -1,6 +1,7 @@
 import { assert } from '../../lib/assert.ts';
+import { mergeResults } from '../merge-results.ts';
 import { feedOfChange } from '../test-feed.ts';
-import type { CheckResults, FailingTest, MemorySlice, TestChange, TestMemory } from '../test-ingest.ts';
+import type { CheckResults, MemorySlice, TestChange, TestMemory } from '../test-ingest.ts';
 import type { TestRow } from '../tests.ts';
 import { allOf, execute, executeAll, first, type Operation } from './operation.ts';
 import { takePart } from './run-parts.ts';
@@ -241,45 +242,7 @@ function* checkResultCalls(
   if (checkResults === undefined) return [];
   const { candidateId, check } = checkResults;
   const stored = yield* first(statements.findCheckResults, { repositoryId, candidateId, check });
-  const merged = mergeCheckResults(stored && (JSON.parse(stored.body) as CheckResults), checkResults);
+  const merged = mergeResults(stored && (JSON.parse(stored.body) as CheckResults), checkResults);
   const key = { repository_id: repositoryId, candidate_id: candidateId, check_name: check };
   return statements.upsertCheckResults([{ ...key, body: JSON.stringify(merged), at: merged.at }]);
-}
-
-/** Combines the results of several uploads, or several parts of one, for one check. */
-function mergeCheckResults(before: CheckResults | undefined, added: CheckResults): CheckResults {
-  if (before === undefined) return added;
-  const failing = new Map<number, FailingTest>();
-  for (const test of [...before.failing, ...added.failing]) {
-    const known = failing.get(test.testNo);
-    failing.set(test.testNo, known === undefined ? test : mergePaths(known, test));
-  }
-  const testNos = ascending([...before.testNos, ...added.testNos]);
-  const ran = new Set([...ranIn(before), ...ranIn(added)]);
-  const { skippedNos: _skipped, ...more } = added;
-  const skippedNos = testNos.filter((no) => !ran.has(no));
-  return {
-    ...more,
-    isWhole: before.isWhole && added.isWhole,
-    problem: before.problem ?? added.problem,
-    uploadIds: [...new Set([...before.uploadIds, ...added.uploadIds])],
-    testNos,
-    ...(skippedNos.length > 0 && { skippedNos }),
-    failing: ascending([...failing.keys()]).map((no) => failing.get(no) as FailingTest),
-    at: Math.max(before.at, added.at),
-  };
-}
-
-function mergePaths(one: FailingTest, other: FailingTest): FailingTest {
-  if (one.paths === undefined && other.paths === undefined) return other;
-  return { ...other, paths: [...new Set([...(one.paths ?? [null]), ...(other.paths ?? [null])])] };
-}
-
-function ranIn({ testNos, skippedNos }: CheckResults): readonly number[] {
-  const skipped = new Set(skippedNos);
-  return testNos.filter((no) => !skipped.has(no));
-}
-
-function ascending(numbers: readonly number[]): readonly number[] {
-  return [...new Set(numbers)].sort((a, b) => a - b);
 }

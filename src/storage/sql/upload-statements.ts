@@ -21,7 +21,8 @@ export function uploadStatements(compiler: StatementCompiler) {
       order by received_at desc limit 1`),
     findWaiting: sql(`
       select id from uploads where repository_id = :repositoryId and ${IS_WAITING}
-      and (candidate_id = :candidateId and check_name = :check or candidate_id is null and received_at <= :untiedBy)
+      and (candidate_id = :candidateId and (check_name = :check or check_name is null)
+        or candidate_id is null and received_at <= :untiedBy)
       limit 1`),
     listToRecount: sql('select * from uploads where is_to_recount order by id'),
     countWaiting: sqlOfMany(`

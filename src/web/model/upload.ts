@@ -35,7 +35,6 @@ interface Evidence {
 
 /** Tells whether its runs decide anything. */
 export function evidenceOf({ evidence, no_evidence_because: flaw }: Evidence): string {
-  if (evidence === 'WAIVERS') return 'evidence for statuses and waivers';
   if (evidence === 'STATUSES') return 'evidence for statuses';
   return flaw === null ? 'evidence for nothing' : `evidence for nothing: ${FLAWS[flaw] ?? flaw}`;
 }
