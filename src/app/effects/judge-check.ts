@@ -4,10 +4,12 @@ import type { CheckJudged } from '../../engine/model/event.ts';
 import { JUDGEMENT_MS, type JudgementFinding } from '../../engine/model/judgement.ts';
 import { findCandidate } from '../../engine/model/queue.ts';
 import { type CheckJudgement, judgeCheck as judgeFacts } from '../../flaky/judge-check.ts';
+import type { App } from '../core/app.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
-import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
+import { decodeCandidate } from '../core/queue-codec.ts';
+import { findAnyCandidate, findAnyEntries } from '../queue/find-entry.ts';
 import { collectCheckFacts } from './check-facts.ts';
-import { DONE, type EffectAnswer, type EffectRun, type LongEffect } from './effect-run.ts';
+import { DONE, type EffectAnswer, type EffectRun, effectRunIn, findPlace, numbersOf } from './effect-run.ts';
 
 /** Another server may store the results: this one polls for them. */
 const POLL_EVERY_MS = 1_000;
@@ -18,11 +20,7 @@ const MOST_LEFT_MS = 2 * JUDGEMENT_MS;
 const MAX_TRIES = 5;
 
 /** Waits for the results of a check until the queue's deadline, and stores what they mean. */
-export async function judgeCheck(run: EffectRun, effect: JudgeCheck): Promise<LongEffect> {
-  return { kind: 'long_running', run: (stop) => judge(run, effect, stop) };
-}
-
-async function judge(run: EffectRun, effect: JudgeCheck, stop: AbortSignal): Promise<EffectAnswer> {
+export async function judgeCheck(run: EffectRun, effect: JudgeCheck, stop: AbortSignal): Promise<EffectAnswer> {
   const { app } = run;
   const news = listen(run, effect);
   try {
@@ -51,7 +49,7 @@ async function judgeNow(
   effect: JudgeCheck,
 ): Promise<JudgementFinding | 'nothing to judge' | undefined> {
   const { app } = run;
-  const candidate = await findAny(run, effect.candidate);
+  const candidate = await findPresent(run, effect.candidate);
   const check = candidate?.checks.find(({ name }) => name === effect.check);
   if (candidate === undefined || check === undefined || check.startedAt !== effect.attempt) return 'nothing to judge';
   const { conclusion } = check;
@@ -74,16 +72,10 @@ function toFinding({ kind, reason, tests, failing }: CheckJudgement, conclusion:
   return { isWaived, reason, tests, failing, ...(kind === 'repeat' && { isRepeat: true }) };
 }
 
-/** The candidate from the queue, or from the store after it ended. */
-async function findAny({ app, found }: EffectRun, number: CandidateNumber): Promise<Candidate | undefined> {
+/** The candidate as it is now. */
+async function findPresent({ app, found }: EffectRun, number: CandidateNumber): Promise<Candidate | undefined> {
   const loaded = await app.queues.find(found.id);
-  const live = loaded && findCandidate(loaded.queue, number);
-  return live ?? findEnded({ app, found }, number);
-}
-
-async function findEnded({ app, found }: Pick<EffectRun, 'app' | 'found'>, number: CandidateNumber) {
-  const row = await app.store.queueRecords.findCandidate(found.id, number);
-  return row === undefined ? undefined : decodeCandidate(row);
+  return loaded && findAnyCandidate(app, loaded, number);
 }
 
 async function storeFinding(run: EffectRun, effect: JudgeCheck, finding: JudgementFinding): Promise<void> {
@@ -102,9 +94,10 @@ async function storeFinding(run: EffectRun, effect: JudgeCheck, finding: Judgeme
  * For an ended candidate the event carries its record, so that people can read the finding. The judgement of another
  * check may overwrite that record at the same time: then it is stored again.
  */
-async function storeForEnded({ app, found }: EffectRun, event: Omit<CheckJudged, 'at' | 'ended'>): Promise<void> {
+async function storeForEnded(run: EffectRun, event: Omit<CheckJudged, 'at' | 'ended'>): Promise<void> {
+  const { app, found } = run;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const ended = await findEnded({ app, found }, event.candidate);
+    const ended = await findPresent(run, event.candidate);
     const check = ended?.checks.find(({ name }) => name === event.check);
     if (ended?.endedAt === undefined || check?.judgement?.kind === 'judged') return;
     await app.queues.run(found.id, () => ({ ...event, at: app.clock.now(), ended }));
@@ -113,18 +106,15 @@ async function storeForEnded({ app, found }: EffectRun, event: Omit<CheckJudged,
 
 /** Judges results of a passed check that came after its candidate landed. */
 // SPEC V61
-export async function judgeLate(run: EffectRun, number: CandidateNumber, name: string): Promise<void> {
-  const candidate = await findEnded(run, number);
+async function judgeLate(run: EffectRun, number: CandidateNumber, name: string): Promise<void> {
+  const candidate = await findPresent(run, number);
   const check = candidate?.checks.find((each) => each.name === name);
   if (candidate === undefined || check?.conclusion !== 'SUCCESS' || check.judgement !== undefined) return;
   const facts = await collectCheckFacts(run, candidate, { check: name, conclusion: 'SUCCESS' });
   const judgement = judgeFacts({ ...facts, isComplete: true });
   if (judgement.kind === 'open' || judgement.failing === 0) return;
-  const rows = await run.app.store.queueRecords.findEntries(
-    run.found.id,
-    candidate.members.map(({ prNumber }) => prNumber),
-  );
-  const landed = rows.map(decodeShownEntry).filter((entry) => entry.landed?.candidate === number);
+  const entries = await findAnyEntries(run.app, run.found, numbersOf(candidate.members));
+  const landed = [...entries.values()].filter((entry) => entry.landed?.candidate === number);
   const event = { kind: 'check_judged' as const, candidate: number, check: name, attempt: check.startedAt };
   await storeForEnded(run, { ...event, ...toFinding(judgement, 'SUCCESS'), landed });
 }
@@ -153,4 +143,22 @@ function waitFor({ app }: EffectRun, stored: Promise<void>, stop: AbortSignal, m
     cancel();
     stop.removeEventListener('abort', onStop);
   });
+}
+
+/** Judges reports that this server stores for a check whose candidate has landed. Returns how to stop. */
+// SPEC V61
+export function watchLateReports(app: App): () => void {
+  return app.ingest.onCheckResults(({ candidateId, check }) => {
+    void judgeReports(app, candidateId, check).catch((err: unknown) => {
+      app.log.warn({ err, testRun: candidateId, check }, 'could not judge reports that arrived late');
+    });
+  });
+}
+
+async function judgeReports(app: App, candidateId: string, check: string): Promise<void> {
+  const row = await app.store.queueRecords.findCandidateById(candidateId);
+  if (row === undefined || decodeCandidate(row).ending?.reason !== 'MERGE_GRAPH_MERGE') return;
+  const found = await findPlace(app, row.queueId);
+  if (found === undefined || found.repository.blockedReason !== null) return;
+  await judgeLate(effectRunIn(app, found), row.number as CandidateNumber, check);
 }
