@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { App, Forges } from './app/core/app.ts';
-import { PLAIN_GIT_HOST } from './app/core/plain-git-host.ts';
+import { PLAIN_GIT_HOST } from './app/core/directory.ts';
 import type { Config } from './config/config.ts';
 import { loadConnections } from './config/load-connections.ts';
 import type { Forge } from './forge/forge.ts';

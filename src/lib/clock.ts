@@ -35,3 +35,7 @@ export function pause(clock: Timing, ms: number): Promise<void> {
 export function formatInstant(instant: Instant): string {
   return new Date(instant).toISOString();
 }
+
+export function optionalInstant(instant: Instant | null | undefined): string | null {
+  return instant === null || instant === undefined ? null : formatInstant(instant);
+}

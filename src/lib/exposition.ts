@@ -32,6 +32,17 @@ interface HistogramSample {
   readonly sum: number;
 }
 
+/** One sample for each line, by its labels. */
+export function gauge<Line extends { readonly labels: Labels }>(
+  name: string,
+  help: string,
+  lines: readonly Line[],
+  measure: (line: Line) => number,
+  type: Gauge['type'] = 'gauge',
+): Gauge {
+  return { type, name, help, samples: lines.map((line) => ({ labels: line.labels, value: measure(line) })) };
+}
+
 /** A sample of values that are all known. */
 export function toHistogramSample(
   labels: Labels,

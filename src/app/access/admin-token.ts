@@ -2,11 +2,10 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Token } from '../../storage/accounts.ts';
 import type { KeptToken, Store } from '../../storage/store.ts';
 import type { AdminAccess, App } from '../core/app.ts';
 import { isRefusal } from '../core/refusal.ts';
-import { hashTokenSecret, makeTokenSecret } from './authenticate.ts';
+import { hashTokenSecret, isGood, makeTokenSecret } from './authenticate.ts';
 import { ensureOrganization, FIRST_SCOPES, newToken } from './organizations.ts';
 import { createSignInLink } from './sessions.ts';
 
@@ -36,7 +35,7 @@ export async function ensureAdmin(parts: Parts): Promise<NewToken> {
 export async function findFileToken({ store, clock, admin }: Omit<Parts, 'log'>): Promise<KeptToken | undefined> {
   const secret = await readSecret(admin);
   const found = secret === '' ? undefined : await store.accounts.findToken(hashTokenSecret(secret));
-  return found !== undefined && administers(found.token, clock.now()) ? found : undefined;
+  return found?.token.scopes.includes('instance') && isGood(found.token, clock.now()) ? found : undefined;
 }
 
 /** A link that signs in as the administrator of the file. Undefined if its token does not count. */
@@ -44,10 +43,6 @@ export async function createAdminLink(app: App, baseUrl: string): Promise<string
   const kept = await findFileToken(app);
   const link = kept && (await createSignInLink(app, { tokenId: kept.token.id }, baseUrl));
   return link === undefined || isRefusal(link) ? undefined : link.url;
-}
-
-function administers({ scopes, revokedAt, expiresAt }: Token, now: number): boolean {
-  return revokedAt === null && (expiresAt === null || expiresAt > now) && scopes.includes('instance');
 }
 
 /**
@@ -63,7 +58,8 @@ export async function restoreAccess(parts: Parts): Promise<string | undefined> {
   const organization = await store.accounts.findOrganization(admin.slug);
   if (organization === undefined) return (await ensureAdmin(parts)).tokenFile;
   const secret = makeTokenSecret();
-  const token = newToken({ organization, name: 'admin', secret, scopes: FIRST_SCOPES, origin: 'api', at: clock.now() });
+  const given = { organizationId: organization.id, name: 'admin', scopes: FIRST_SCOPES, origin: 'api' } as const;
+  const token = newToken(secret, { ...given, createdAt: clock.now() });
   await store.accounts.insertToken(token);
   return (await keepSecret(parts, admin.tokenFile, secret)) ? admin.tokenFile : undefined;
 }

@@ -1,6 +1,7 @@
 import { type Operation, scopeOf } from '../../contract/operation.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { personName } from '../../lib/actor-name.ts';
+import { present } from '../../lib/present.ts';
 import type { Role } from '../../lib/role.ts';
 import { type Organization, SCOPES, type Scope } from '../../storage/accounts.ts';
 import type { ProvenPerson } from '../../storage/proven-person.ts';
@@ -68,7 +69,7 @@ export async function describeRights({ people }: App, organization: Organization
   return {
     name: person.name,
     provider: person.provider,
-    ...(everywhere === undefined ? {} : { role: everywhere }),
+    ...present({ role: everywhere }),
     scopes: everywhere === undefined ? [] : scopesOf(everywhere),
     logins: person.logins,
     repositories: roles.map(({ repository: { host, owner, name }, role }) => ({

@@ -9,13 +9,13 @@ const KEPT_MS = 24 * HOUR_MS;
 /** Without an answer after this, the server that began is gone: no request takes as long. */
 const ABANDONED_MS = 10 * 60_000;
 
-export interface KeyedRequest {
+interface KeyedRequest {
   readonly key: string;
   /** The operation, its mount and its body: a key is for one of them. */
   readonly subject: readonly string[];
 }
 
-export interface OnceAnswer {
+interface OnceAnswer {
   readonly text: string;
   readonly isRepeated: boolean;
 }
@@ -46,20 +46,11 @@ export async function answerOnce(
     await store.idempotentRequests.finish(request, stored);
     return { text, isRepeated: false };
   }
-  if (known.digest !== digest) return usedForAnother(key);
-  return known.answer === null ? stillAnswered(key) : { text: known.answer, isRepeated: true };
-}
-
-function usedForAnother(key: string): Refusal {
-  return refuse(
-    'IDEMPOTENCY_KEY_REUSED',
-    `The idempotency key "${key}" came with another request in the last 24 hours. Send a new key with a new request.`,
-  );
-}
-
-function stillAnswered(key: string): Refusal {
-  return refuse(
-    'IDEMPOTENCY_KEY_IN_USE',
-    `A request with the idempotency key "${key}" is being answered. Send it again in a moment to get that answer.`,
-  );
+  if (known.digest !== digest) {
+    const sentence = `The idempotency key "${key}" came with another request in the last 24 hours.`;
+    return refuse('IDEMPOTENCY_KEY_REUSED', `${sentence} Send a new key with a new request.`);
+  }
+  if (known.answer !== null) return { text: known.answer, isRepeated: true };
+  const sentence = `A request with the idempotency key "${key}" is being answered.`;
+  return refuse('IDEMPOTENCY_KEY_IN_USE', `${sentence} Send it again in a moment to get that answer.`);
 }

@@ -1,14 +1,15 @@
 import type * as accessContract from '../../contract/access.ts';
 import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
-import { isPersonName } from '../../lib/actor-name.ts';
-import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { isPersonName, personName } from '../../lib/actor-name.ts';
+import { formatInstant, type Instant, optionalInstant } from '../../lib/clock.ts';
 import type { Token } from '../../storage/accounts.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
+import type { ProvenPerson } from '../../storage/proven-person.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, hasScope, mayManage } from '../core/caller.ts';
-import { actEvent, actorFor } from '../core/feed-event.ts';
-import { findRepository } from '../core/find-queue.ts';
+import { actEvent, actorFor, SLUICE } from '../core/feed-event.ts';
+import { findRepositories } from '../core/find-queue.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { endOf, isGood, makeTokenSecret } from './authenticate.ts';
 import { newToken } from './organizations.ts';
@@ -31,33 +32,25 @@ export async function createApiToken(
   if (problem !== undefined) return problem;
   const repositories = await resolveRepositories(app, caller, input.repositories);
   if (isRefusal(repositories)) return repositories;
-  if (person === undefined && caller.repositoryIds !== null) return onlyForAll();
+  // SPEC A69
+  if (person === undefined && caller.repositoryIds !== null) {
+    const who = 'administrators of the whole organization';
+    return refuse('INSUFFICIENT_SCOPE', `Only ${who} make tokens that belong to no person.`);
+  }
   const secret = makeTokenSecret();
   const ends = [input.expiresAt ?? caller.expiresAt, latest].filter((end) => end !== undefined);
-  const token = newToken({
-    organization: caller.organization,
-    name: input.name,
-    secret,
+  const token = newToken(secret, {
+    ...{ organizationId: caller.organization.id, name: input.name, origin: 'api', createdAt: at },
     scopes: [...new Set(input.scopes)],
-    origin: 'api',
-    at,
-    expiresAt: ends.length === 0 ? undefined : Math.min(...ends),
-    more: {
-      repositoryIds: repositories?.map((repository) => repository.id) ?? null,
-      madeBy: caller.name,
-      person: person ?? null,
-      signedInAt: person === undefined ? null : (caller.signedInAt ?? at),
-    },
+    expiresAt: ends.length === 0 ? null : Math.min(...ends),
+    repositoryIds: repositories?.map((repository) => repository.id) ?? null,
+    madeBy: caller.name,
+    person: person ?? null,
+    signedInAt: person === undefined ? null : (caller.signedInAt ?? at),
   });
   await app.store.accounts.insertToken(token, [tokenEvent(app, caller, { token, act: 'created' })]);
   app.feed.wake();
   return { ...viewToken(token, repositories ?? []), token: secret };
-}
-
-// SPEC A69
-function onlyForAll(): Refusal {
-  const who = 'administrators of the whole organization';
-  return refuse('INSUFFICIENT_SCOPE', `Only ${who} make tokens that belong to no person.`);
 }
 
 /** A token cannot create one with more permissions or a longer life than its own. */
@@ -107,13 +100,7 @@ async function resolveRepositories(
     if (caller.repositoryIds === null) return undefined;
     return refuse('INSUFFICIENT_SCOPE', 'This token is limited to some repositories: name those the new one is for.');
   }
-  const repositories: Repository[] = [];
-  for (const ref of refs) {
-    const repository = await findRepository(app, caller, ref);
-    if (isRefusal(repository)) return repository;
-    repositories.push(repository);
-  }
-  return repositories;
+  return findRepositories(app, caller, refs);
 }
 
 export async function listApiTokens(app: App, caller: Caller): Promise<{ readonly tokens: readonly TokenView[] }> {
@@ -136,7 +123,12 @@ export async function revokeApiToken(
   if (token.scopes.includes('instance') && !hasScope(caller, 'instance')) {
     return refuse('INSUFFICIENT_SCOPE', 'Only a token with the scope "instance" can revoke another one with it.');
   }
-  if (!input.evenIfLast && isLastWayIn(app, caller, { token, tokens })) return lastWayIn(token);
+  if (!input.evenIfLast && isLastWayIn(app, caller, { token, tokens })) {
+    return refuse(
+      'LAST_ADMINISTRATOR',
+      `Without the token "${token.name}" no administrator gets into this organization: the way back is a restart of the server with another SLUICE_ADMIN_TOKEN. Make another token with the scope "admin" first, or send evenIfLast (sluice token revoke --even-if-last).`,
+    );
+  }
   await revokeTokens(app, caller, [token]);
   return {};
 }
@@ -152,13 +144,6 @@ function isLastWayIn(
     each.scopes.includes('admin') && each.repositoryIds === null && isGood(each, clock.now());
   if (!opens(token) || people?.hasAdministrators(organization) === true) return false;
   return !tokens.some((each) => each.id !== token.id && opens(each));
-}
-
-function lastWayIn({ name }: Token): Refusal {
-  return refuse(
-    'LAST_ADMINISTRATOR',
-    `Without the token "${name}" no administrator gets into this organization: the way back is a restart of the server with another SLUICE_ADMIN_TOKEN. Make another token with the scope "admin" first, or send evenIfLast (sluice token revoke --even-if-last).`,
-  );
 }
 
 export async function revokeTokens(app: App, caller: Caller, tokens: readonly Token[]): Promise<void> {
@@ -210,6 +195,42 @@ function viewToken(token: Token, repositories: readonly Repository[]): TokenView
   };
 }
 
-function optionalInstant(instant: Instant | null): string | null {
-  return instant === null ? null : formatInstant(instant);
+/** Rounds come once a day, and the event is to come 14 days before the end. */
+const TOLD_BEFORE_MS = 15 * DAY_MS;
+
+export function isOf(person: ProvenPerson, { person: maker }: Token): boolean {
+  return maker?.provider === person.provider && maker.subject === person.subject;
+}
+
+/** Each sign-in proves groups and logins anew, also those that the person has no more. */
+// SPEC A71
+export async function renewTokens(app: App, person: ProvenPerson): Promise<void> {
+  const own = (await app.store.accounts.listTokensOfPeople()).filter((token) => isOf(person, token));
+  if (own.length === 0) return;
+  const ids = own.map(({ id }) => id);
+  await app.store.accounts.recordSignIn(ids, person, app.clock.now());
+  app.auth.forget();
+}
+
+/** Tells once of each token of a person that ends soon. A short-lived one was meant to. */
+// SPEC A74
+export async function tellOfEnds({ store, clock, feed }: App): Promise<void> {
+  const now = clock.now();
+  for (const token of await store.accounts.listTokensOfPeople()) {
+    const end = endOf(token);
+    const { id: tokenId, organizationId, name, person, expiresAt, createdAt } = token;
+    if (end === null || person === null || !isGood(token, now) || end - now > TOLD_BEFORE_MS) continue;
+    if (end - createdAt <= TOLD_BEFORE_MS) continue;
+    const isIdle = end !== expiresAt;
+    const next = isIdle ? 'It goes on if they sign in before.' : 'Make another one before.';
+    const happening = {
+      type: 'token.expiring',
+      actor: SLUICE,
+      text: `The token "${name}" of ${personName(person)} ends at ${formatInstant(end)}. ${next}`,
+      data: { tokenId, name, madeBy: token.madeBy, expiresAt: formatInstant(end) },
+    };
+    const once = { source: `token-end/${tokenId}`, version: Math.floor(end / DAY_MS) };
+    await store.feed.addOnce(organizationId, [{ ...actEvent(now, happening, { organizationId }), ...once }]);
+  }
+  feed.wake();
 }

@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Clock, Instant } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import { present } from '../../lib/present.ts';
 import type { Organization, Token } from '../../storage/accounts.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Auth } from '../core/app.ts';
@@ -105,15 +106,6 @@ export function endOf({ expiresAt, signedInAt }: Token): Instant | null {
   return Math.min(expiresAt ?? Number.POSITIVE_INFINITY, signedInAt + SIGNED_IN_WITHIN_MS);
 }
 
-/** The good token of a secret, from the store. */
-export async function findOfToken(
-  { store, clock }: { readonly store: Store; readonly clock: Clock },
-  secret: string,
-): Promise<{ readonly token: Token } | undefined> {
-  const found = await store.accounts.findToken(hashTokenSecret(secret));
-  return found !== undefined && isGood(found.token, clock.now()) ? found : undefined;
-}
-
 // SPEC A21
 export function toCaller(token: Token, organization: Organization): Caller {
   const { repositoryIds, expiresAt, person, signedInAt } = token;
@@ -124,7 +116,7 @@ export function toCaller(token: Token, organization: Organization): Caller {
     // `instance` is about the whole server. Limited tokens with it are not created any more, but may be stored.
     scopes: new Set(repositoryIds === null ? token.scopes : token.scopes.filter((scope) => scope !== 'instance')),
     repositoryIds: repositoryIds === null ? null : new Set(repositoryIds),
-    ...(expiresAt === null ? {} : { expiresAt }),
+    ...present({ expiresAt }),
     ...(person === null || signedInAt === null ? {} : { maker: person, signedInAt }),
   };
 }

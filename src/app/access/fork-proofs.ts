@@ -10,7 +10,7 @@ import { toForgeRepository } from '../core/find-queue.ts';
 import { type Answer, type Refusal, refuse } from '../core/refusal.ts';
 
 /** The claim of a fork's CI. It has no token, because GitHub gives secrets to no workflow of a fork. */
-export interface ForkClaim {
+interface ForkClaim {
   readonly repo: RepositoryRef;
   readonly runId: string;
   readonly prNumber: PrNumber;
@@ -46,7 +46,8 @@ export class ForkProofs {
     const key = JSON.stringify([host, owner, name, claim.runId, claim.prNumber, claim.sha]);
     if (this.#isRefused(key)) return notProven(claim);
     const hosting = this.#app.forges.get(host)?.hosting;
-    const repositories = hosting?.findWorkflowRun === undefined ? [] : await this.#findRepositories(repo);
+    const named = hosting?.findWorkflowRun === undefined ? [] : await this.#app.directory.findRepositoriesAt(repo);
+    const repositories = named.filter(({ blockedReason }) => blockedReason === null);
     const [repository] = repositories;
     if (hosting?.findWorkflowRun === undefined || repository === undefined) return notProven(claim);
     if (!this.#mayAsk(repository))
@@ -60,11 +61,6 @@ export class ForkProofs {
     }
     this.#remember(key);
     return notProven(claim);
-  }
-
-  async #findRepositories(ref: RepositoryRef): Promise<readonly Repository[]> {
-    const all = await this.#app.directory.findRepositoriesAt(ref);
-    return all.filter(({ blockedReason }) => blockedReason === null);
   }
 
   async #callersFor(repositories: readonly Repository[], runId: string): Promise<readonly Caller[]> {

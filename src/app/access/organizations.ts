@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock, Instant } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import { checkSlug } from '../../lib/text.ts';
 import type { Organization, OrganizationId, Scope, Token } from '../../storage/accounts.ts';
@@ -24,15 +24,9 @@ export async function createOrganization(
   const secret = makeTokenSecret();
   const at = app.clock.now();
   const organization: Organization = { id: randomUUID() as OrganizationId, slug: input.slug, createdAt: at };
-  const token = newToken({
-    organization,
-    name: 'admin',
-    secret,
-    scopes: ['admin'],
-    origin: 'first',
-    at,
-    expiresAt: caller.expiresAt,
-    more: { repositoryIds: null, madeBy: caller.name, person: null, signedInAt: null },
+  const token = newToken(secret, {
+    ...{ organizationId: organization.id, name: 'admin', scopes: ['admin'], origin: 'first', createdAt: at },
+    ...{ expiresAt: caller.expiresAt ?? null, madeBy: caller.name },
   });
   const outcome = await app.store.accounts.createOrganization(organization, token);
   if (outcome === 'slug_taken') {
@@ -44,28 +38,14 @@ export async function createOrganization(
   return { slug: input.slug, token: secret };
 }
 
-export function newToken(of: {
-  readonly organization: Organization;
-  readonly name: string;
-  readonly secret: string;
-  readonly scopes: readonly Scope[];
-  readonly origin: Token['origin'];
-  readonly at: number;
-  readonly expiresAt?: Instant | undefined;
-  readonly more?: Pick<Token, 'repositoryIds' | 'madeBy' | 'person' | 'signedInAt'>;
-}): Token {
+type GivenToken = Pick<Token, 'organizationId' | 'name' | 'scopes' | 'origin' | 'createdAt'> & Partial<Token>;
+
+export function newToken(secret: string, given: GivenToken): Token {
   return {
-    id: randomUUID(),
-    organizationId: of.organization.id,
-    name: of.name,
-    hash: hashTokenSecret(of.secret),
-    scopes: of.scopes,
-    origin: of.origin,
-    createdAt: of.at,
-    expiresAt: of.expiresAt ?? null,
-    revokedAt: null,
-    lastUsedAt: null,
-    ...(of.more ?? { repositoryIds: null, madeBy: null, person: null, signedInAt: null }),
+    ...{ id: randomUUID(), hash: hashTokenSecret(secret) },
+    ...{ expiresAt: null, revokedAt: null, lastUsedAt: null },
+    ...{ repositoryIds: null, madeBy: null, person: null, signedInAt: null },
+    ...given,
   };
 }
 
@@ -94,7 +74,14 @@ export async function ensureOrganization(
     const secret = wanted.adminToken ?? makeTokenSecret();
     const origin = wanted.adminToken === undefined ? 'first' : 'environment';
     const organization: Organization = { id: randomUUID() as OrganizationId, slug: wanted.slug, createdAt: at };
-    const token = newToken({ organization, name: 'admin', secret, scopes: FIRST_SCOPES, origin, at });
+    const given = {
+      organizationId: organization.id,
+      name: 'admin',
+      scopes: FIRST_SCOPES,
+      origin,
+      createdAt: at,
+    } as const;
+    const token = newToken(secret, given);
     const outcome = await accounts.createOrganization(organization, token);
     if (outcome === 'created') return { newSecret: wanted.adminToken === undefined ? secret : undefined };
     return ensureOrganization(deps, wanted);
@@ -122,14 +109,9 @@ async function ensureEnvironmentToken(
   const { accounts } = deps.store;
   const known = await accounts.findToken(hashTokenSecret(secret));
   if (known !== undefined && known.token.revokedAt === null) return;
-  const at = deps.clock.now();
-  const token = newToken({
-    organization,
-    name: 'environment',
-    secret,
-    scopes: FIRST_SCOPES,
-    origin: 'environment',
-    at,
+  const token = newToken(secret, {
+    ...{ organizationId: organization.id, name: 'environment', scopes: FIRST_SCOPES },
+    ...{ origin: 'environment', createdAt: deps.clock.now() },
   });
   await accounts.replaceToken(token);
 }

@@ -1,5 +1,5 @@
 import type { Organization } from '../../storage/accounts.ts';
-import type { RepositoryId, RepositoryRef } from '../../storage/repositories.ts';
+import type { RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 
@@ -83,7 +83,10 @@ export async function bindPublicRead(app: App, names: readonly Named[]): Promise
     const organization = await accounts.findOrganization(name.organization);
     const id = organization && (await bind(app, organization, name));
     if (organization === undefined || id === undefined) {
-      app.log.warn({ name: name.text }, unknownText(name.text));
+      app.log.warn(
+        { name: name.text },
+        `SLUICE_PUBLIC_READ names ${name.text}, but there is no such repository, or the one that was meant has been removed. Nobody can read it without a token. Register it, or take the name out, start the server, and put it back to mean the repository that has it now.`,
+      );
       continue;
     }
     const known = shared.get(organization.slug) ?? { organization, repositoryIds: new Set() };
@@ -96,18 +99,11 @@ export async function bindPublicRead(app: App, names: readonly Named[]): Promise
 async function bind(app: App, { id: organizationId }: Organization, { text, repo }: Named) {
   const { repositories } = app.store;
   const bound = (await repositories.listPublicNames()).get(text);
-  if (bound !== undefined) return (await isOf(app, organizationId, bound)) ? bound : undefined;
+  const known = bound && (await app.directory.findRepositoryById(bound));
+  if (bound !== undefined) return known?.organizationId === organizationId ? bound : undefined;
   const found = await app.directory.findRepository(organizationId, repo);
   if (found === undefined) return undefined;
   await repositories.bindPublicName(text, found.id);
   // Another server may have been first.
   return (await repositories.listPublicNames()).get(text);
-}
-
-async function isOf(app: App, organizationId: Organization['id'], id: RepositoryId): Promise<boolean> {
-  return (await app.directory.findRepositoryById(id))?.organizationId === organizationId;
-}
-
-function unknownText(name: string): string {
-  return `SLUICE_PUBLIC_READ names ${name}, but there is no such repository, or the one that was meant has been removed. Nobody can read it without a token. Register it, or take the name out, start the server, and put it back to mean the repository that has it now.`;
 }

@@ -8,7 +8,7 @@ import type { FoundSession, PersonSession, Session } from '../../storage/session
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { type Answer, refuse } from '../core/refusal.ts';
-import { endOf as endOfToken, findOfToken, hashTokenSecret, isGood, toCaller } from './authenticate.ts';
+import { endOf as endOfToken, hashTokenSecret, isGood, toCaller } from './authenticate.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -32,8 +32,8 @@ export interface SignedIn {
 // SPEC A33
 export async function beginSession(app: App, tokenSecret: string): Promise<{ readonly secret: string } | undefined> {
   const at = app.clock.now();
-  const found = await findOfToken(app, tokenSecret);
-  if (found === undefined) return undefined;
+  const found = await app.store.accounts.findToken(hashTokenSecret(tokenSecret));
+  if (found === undefined || !isGood(found.token, at)) return undefined;
   const secret = makeSecret();
   await app.store.sessions.insert(newSession(found.token.id, { secret, at, isLink: false }));
   await app.store.accounts.recordTokenUse(new Map([[found.token.id, at]]));

@@ -2,21 +2,21 @@ import type * as accessContract from '../../contract/access.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
 import type { Identity } from '../../identity/identity.ts';
 import { personName } from '../../lib/actor-name.ts';
-import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { formatInstant } from '../../lib/clock.ts';
+import { present } from '../../lib/present.ts';
 import type { Organization } from '../../storage/accounts.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
 import type { ProvenPerson } from '../../storage/proven-person.ts';
 import type { PersonSession } from '../../storage/sessions.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, hasScope } from '../core/caller.ts';
-import { type Actor, actEvent, actorFor, type Happening, SLUICE } from '../core/feed-event.ts';
+import { actEvent, actorFor, type Happening, SLUICE } from '../core/feed-event.ts';
 import { type Answer, refuse } from '../core/refusal.ts';
-import { revokeTokens } from './api-tokens.ts';
+import { isOf, renewTokens, revokeTokens } from './api-tokens.ts';
 import { hashTokenSecret } from './authenticate.ts';
-import { isOf, renewTokens } from './personal-tokens.ts';
 import { makeSecret, personEnd } from './sessions.ts';
 
-export interface BegunSession {
+interface BegunSession {
   readonly organization: Organization;
   readonly secret: string;
 }
@@ -49,11 +49,12 @@ async function begin(app: App, organization: Organization, person: ProvenPerson)
   const hash = hashTokenSecret(secret);
   const { id: organizationId } = organization;
   const times = { createdAt: at, usedAt: at };
+  const name = personName(person);
   await app.store.sessions.insert({ hash, tokenId: '', ...times, isLink: false, organizationId, person }, [
     sessionEvent(app, organization, {
       type: 'session.begun',
-      actor: actorOf(person),
-      text: `${personName(person)} signed in.`,
+      actor: actorFor({ isPerson: true, name }),
+      text: `${name} signed in.`,
       data: { ...factsOf(person), sessionId: hash, groups: person.groups },
     }),
   ]);
@@ -87,7 +88,7 @@ export class RefusedSignIns {
       type: 'session.refused',
       actor: SLUICE,
       text: `A sign-in${who} with ${provider} was refused. ${detail}`,
-      data: { provider, detail, ...(person === undefined ? {} : { subject: person.subject }) },
+      data: { provider, detail, ...present({ subject: person?.subject }) },
     };
     await app.store.feed.add([sessionEvent(app, organization, happening)]);
     app.feed.wake();
@@ -146,14 +147,10 @@ function viewSession(session: PersonSession) {
   };
 }
 
-function actorOf(person: ProvenPerson): Actor {
-  return actorFor({ isPerson: true, name: personName(person) });
-}
-
 function factsOf({ provider, subject, name }: ProvenPerson) {
   return { provider, subject, name };
 }
 
-function sessionEvent(app: App, { id }: Organization, happening: Happening, at: Instant = app.clock.now()): FeedDraft {
-  return actEvent(at, happening, { organizationId: id });
+function sessionEvent({ clock }: App, { id }: Organization, happening: Happening): FeedDraft {
+  return actEvent(clock.now(), happening, { organizationId: id });
 }

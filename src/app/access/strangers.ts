@@ -10,7 +10,6 @@ import type { Store } from '../../storage/store.ts';
 import { capitalize } from '../../words/phrases.ts';
 import { changeText } from '../../words/reasons.ts';
 import type { App } from '../core/app.ts';
-import type { LoadedQueue } from '../core/commit-draft.ts';
 import { Outages } from '../core/outages.ts';
 import { decodeTransition } from '../core/queue-codec.ts';
 
@@ -21,33 +20,27 @@ import { decodeTransition } from '../core/queue-codec.ts';
 // SPEC A44
 export function appForStrangers(app: App): App {
   const { directory, queues } = app;
-  // The objects inherit methods that work on private fields, and fail without them.
-  const shownDirectory: App['directory'] = Object.assign(Object.create(directory) as App['directory'], {
-    findRepository: async (...of: Parameters<typeof directory.findRepository>) =>
-      shownRepository(await directory.findRepository(...of)),
-    findRepositoryById: async (...of: Parameters<typeof directory.findRepositoryById>) =>
-      shownRepository(await directory.findRepositoryById(...of)),
-    listRepositories: async (...of: Parameters<typeof directory.listRepositories>) =>
-      (await directory.listRepositories(...of)).flatMap((each) => shownRepository(each) ?? []),
-    listQueueIds: (...of: Parameters<typeof directory.listQueueIds>) => directory.listQueueIds(...of),
-    findQueue: async (...of: Parameters<typeof directory.findQueue>) => {
-      const place = await directory.findQueue(...of);
-      const repository = shownRepository(place?.repository);
-      return place && repository && { ...place, repository };
-    },
-    guessQueue: async (...of: Parameters<typeof directory.guessQueue>) => {
-      const place = await directory.guessQueue(...of);
-      const repository = shownRepository(place?.repository);
-      return place && repository && { ...place, repository };
-    },
-    forgetQueue: (...of: Parameters<typeof directory.forgetQueue>) => directory.forgetQueue(...of),
-  });
+  const showPlace = <Place extends { readonly repository: Repository }>(place: Place | undefined) =>
+    mapped(place, (each) => ({ ...each, repository: shownRepository(each.repository) }));
+  const shown: Partial<App['directory']> = {
+    findRepository: async (...of) => mapped(await directory.findRepository(...of), shownRepository),
+    findRepositoryById: async (id) => mapped(await directory.findRepositoryById(id), shownRepository),
+    listRepositories: async (id) => (await directory.listRepositories(id)).map(shownRepository),
+    listQueueIds: (id) => directory.listQueueIds(id),
+    findQueue: async (...of) => showPlace(await directory.findQueue(...of)),
+    guessQueue: async (...of) => showPlace(await directory.guessQueue(...of)),
+    forgetQueue: (...of) => directory.forgetQueue(...of),
+  };
   const shownQueues: App['queues'] = Object.assign(Object.create(queues) as App['queues'], {
-    find: async (id: QueueId) => shownQueue(await queues.find(id)),
+    find: async (id: QueueId) => {
+      const loaded = await queues.find(id);
+      return loaded && { ...loaded, queue: hidePrivate(loaded.queue) };
+    },
   });
   return {
     ...app,
-    directory: shownDirectory,
+    // The object inherits methods that work on private fields, and fail without them.
+    directory: Object.assign(Object.create(directory) as App['directory'], shown),
     queues: shownQueues,
     store: storeForStrangers(app.store),
     outages: new Outages(undefined, []),
@@ -89,8 +82,8 @@ function mapped<Row>(row: Row | undefined, map: (row: Row) => Row): Row | undefi
 }
 
 /** Why the forge refuses the server is for its operators. */
-function shownRepository(repository: Repository | undefined): Repository | undefined {
-  return repository && { ...repository, blockedReason: null, git: null, checks: [] };
+function shownRepository(repository: Repository): Repository {
+  return { ...repository, blockedReason: null, git: null, checks: [] };
 }
 
 /** Queues are immutable: strangers who look at the same one share one copy, and the replies made of it. */
@@ -105,10 +98,6 @@ const hidePrivate = memo((queue: Queue): Queue => {
   };
 });
 
-function shownQueue(loaded: LoadedQueue | undefined): LoadedQueue | undefined {
-  return loaded && { ...loaded, queue: hidePrivate(loaded.queue) };
-}
-
 function shownChange({ reason: _, ...change }: StateChange): StateChange {
   return { ...change, by: 'an administrator' };
 }
@@ -118,17 +107,14 @@ function mapValues<V>(map: IntMap<V>, change: (value: V) => V, keyOf: (value: V)
 }
 
 function shownEntry(entry: Entry): Entry {
-  const { because, landed } = entry;
+  const { landed } = entry;
+  const { actor: _1, detail: _2, denied: _3, repeated, ...because } = entry.because;
   return {
     ...entry,
-    because: shownBecause(because),
+    because: { ...withoutTests(because), ...present({ repeated: repeated && { ...repeated, tests: [] } }) },
     removalAskedBy: undefined,
     landed: landed && withoutTests(landed),
   };
-}
-
-function shownBecause({ actor: _1, detail: _2, denied: _3, repeated, ...because }: Because): Because {
-  return { ...withoutTests(because), ...(repeated === undefined ? {} : { repeated: { ...repeated, tests: [] } }) };
 }
 
 /** Which tests failed is for those who are signed in. */

@@ -55,15 +55,14 @@ export async function adviseQueue(
   const before = advices.get(key);
   if (before !== undefined) return before;
   if (replaying.waiting >= MOST_WAITING) return refuse('RATE_LIMITED', BUSY_TEXT);
-  const advice = replaying.run(() => advise(app, found, settings));
+  const advice = replaying.run(async () => {
+    const decided = await readDecided(app, found);
+    return adviseOn(app.simulator, decided, { settings: found.queue.settings, tried: settings });
+  });
   if (advices.size >= MOST_KNOWN) advices.delete(advices.keys().next().value ?? '');
   advices.set(key, advice);
   advice.catch(() => advices.delete(key));
   return advice;
-}
-
-async function advise(app: App, found: FoundQueue, tried: TriedSettings | undefined): Promise<AdviceView> {
-  return adviseOn(app.simulator, await readDecided(app, found), { settings: found.queue.settings, tried });
 }
 
 interface Compared {

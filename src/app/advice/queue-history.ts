@@ -2,13 +2,12 @@ import type { QueueEvent } from '../../engine/model/event.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { type Outcome, Referee } from '../../policy/referee.ts';
 import { type Change, PLAIN_CHANGE } from '../../policy/workload.ts';
-import type { QueueId } from '../../storage/queues.ts';
+import type { QueueId, TransitionRow } from '../../storage/queues.ts';
 import type { Store } from '../../storage/store.ts';
-import { decodeEvent, indexTargetSets, type TargetSets } from '../core/queue-codec.ts';
-import { type Cycle, cyclesOf } from './cycles.ts';
+import { decodeEvent, decodeTransition, indexTargetSets, type TargetSets } from '../core/queue-codec.ts';
 
 /** A part of the history of a queue as a workload, with its outcome. */
-export interface QueueHistory {
+interface QueueHistory {
   readonly changes: readonly Change[];
   /** Stays that were cancelled, merged by hand, refused, or that go on. */
   readonly leftOut: number;
@@ -55,16 +54,12 @@ async function readFacts(store: Store, queue: QueueVersion, cycles: readonly Cyc
   let version = (cycles[0]?.version ?? queue.version + 1) - 1;
   while (version < queue.version) {
     const rows = await store.queueRecords.listEvents(queue.id, version, PAGE);
-    for (const row of rows) noteEvent(decodeEventRow(row), row.version, heads, targets);
+    for (const row of rows) noteEvent(decodeEvent(row, new LaterSets()), row.version, heads, targets);
     version = rows.at(-1)?.version ?? queue.version;
   }
   const digests = new Set([...targets.values()].flat().flatMap(({ digest }) => digest ?? []));
   const sets = await Promise.all([...digests].map((digest) => store.queues.findTargetSet(digest)));
   return { heads, targets, sets: indexTargetSets(sets.filter((set) => set !== undefined)) };
-}
-
-function decodeEventRow(row: Parameters<typeof decodeEvent>[0]): QueueEvent {
-  return decodeEvent(row, new LaterSets());
 }
 
 function noteEvent(
@@ -146,4 +141,63 @@ function outcomeOf(kept: readonly Kept[], changes: readonly Change[]): Outcome {
   }
   outcome.runs = runs.size;
   return outcome;
+}
+
+/** One stay of a pull request in the queue, read from stored transitions. */
+interface Cycle {
+  readonly prNumber: number;
+  /** The event that began it. */
+  readonly version: number;
+  /** Ready and admitted. From here on the queue makes it wait. */
+  arrivedAt: Instant;
+  admittedVersion: number | undefined;
+  /** The duration of its last completed run. */
+  testingMs: number | undefined;
+  end: { readonly state: string; readonly reason: string; readonly at: Instant } | undefined;
+  restarts: number;
+  readonly runs: Set<string>;
+  /** When its present run began. */
+  started: { readonly at: Instant; readonly run: string | undefined } | undefined;
+}
+
+const ENDED: ReadonlySet<string> = new Set(['MERGED', 'FAILED', 'CANCELLED']);
+const RESULTS: ReadonlySet<string> = new Set(['TEST_RUN_PASSED', 'TEST_RUN_REQUIRED_STATUS_FAILED']);
+
+/** Expects transitions oldest first. Stays that began before the first one are left out. */
+function cyclesOf(rows: readonly TransitionRow[]): Cycle[] {
+  const cycles: Cycle[] = [];
+  const open = new Map<string, Cycle>();
+  for (const row of rows) {
+    if (row.from === null) {
+      const { prNumber, version, at: arrivedAt } = row;
+      const unknown = { admittedVersion: undefined, testingMs: undefined, end: undefined, started: undefined };
+      const cycle: Cycle = { prNumber, version, arrivedAt, ...unknown, restarts: 0, runs: new Set() };
+      cycles.push(cycle);
+      open.set(row.entryId, cycle);
+      continue;
+    }
+    const cycle = open.get(row.entryId);
+    if (cycle === undefined) continue;
+    follow(cycle, row);
+    if (cycle.end !== undefined) open.delete(row.entryId);
+  }
+  return cycles;
+}
+
+function follow(cycle: Cycle, row: TransitionRow): void {
+  const { from, to, at, version } = row;
+  const { reason, testRunId } = decodeTransition(row);
+  if (to === 'PENDING' && from === 'NOT_READY') {
+    cycle.arrivedAt = at;
+    cycle.admittedVersion = version;
+  } else if (to === 'PENDING') cycle.restarts += 1;
+  if (to === 'TESTING') {
+    cycle.started = { at, run: testRunId };
+    if (testRunId !== undefined) cycle.runs.add(testRunId);
+  } else if (cycle.started !== undefined && RESULTS.has(reason) && testRunId === cycle.started.run) {
+    // A pass taken over from another run or from a successor says nothing about the duration of CI.
+    cycle.testingMs = Math.max(0, at - cycle.started.at);
+    cycle.started = undefined;
+  }
+  if (ENDED.has(to)) cycle.end = { state: to, reason, at };
 }

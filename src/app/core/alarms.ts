@@ -1,5 +1,6 @@
 import type { AlarmCode } from '../../engine/model/effect.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { isSame } from '../../lib/is-same.ts';
 import { memo } from '../../lib/memo.ts';
 import type { AlarmRow } from '../../storage/alarms.ts';
 import type { QueueId } from '../../storage/queues.ts';
@@ -73,18 +74,10 @@ export async function listRecentAlarms(
     const rows = await store.alarms.list(old, now - SHOWN_MS, old.length * SHOWN);
     const byQueue = Map.groupBy(rows, ({ queueId }) => queueId);
     for (const id of old) {
+      const before = cache.get(id)?.alarms ?? NONE;
       const alarms = (byQueue.get(id) ?? NONE).slice(0, SHOWN);
-      cache.set(id, { readAt: now, alarms: sameList(cache.get(id)?.alarms ?? NONE, alarms) });
+      cache.set(id, { readAt: now, alarms: isSame(before, alarms) ? before : alarms });
     }
   }
   return queueIds.map((id) => cache.get(id)?.alarms ?? NONE);
-}
-
-function isAsIn(after: RecentAlarms) {
-  return ({ id, endedAt }: AlarmRow, index: number) => id === after[index]?.id && endedAt === after[index]?.endedAt;
-}
-
-function sameList(before: RecentAlarms, after: RecentAlarms): RecentAlarms {
-  const isSame = before.length === after.length && before.every(isAsIn(after));
-  return isSame ? before : after;
 }

@@ -9,7 +9,7 @@ interface WrittenBackup {
   readonly sizeBytes: number;
 }
 
-export interface BackupPlace {
+interface BackupPlace {
   readonly folder: string;
   /** The operator named the folder. It is not created: it may be on a disk that is not mounted now. */
   readonly isChosen: boolean;

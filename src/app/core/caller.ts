@@ -37,11 +37,14 @@ export function hasScope(caller: Caller, scope: Scope): boolean {
   return caller.scopes.has(scope) || (scope !== 'instance' && caller.scopes.has('admin'));
 }
 
-/** A token that is limited to some repositories manages only tokens that are limited to some of the same. */
-// SPEC A15
-export function mayManage({ organization, repositoryIds }: Caller, token: Token): boolean {
-  if (token.organizationId !== organization.id) return false;
-  return repositoryIds === null || (token.repositoryIds?.every((id) => repositoryIds.has(id)) ?? false);
+/** A token that is limited to some repositories manages only tokens and webhooks that are limited to some of the same. */
+// SPEC A15, X27
+export function mayManage(
+  { organization, repositoryIds }: Caller,
+  managed: Pick<Token, 'organizationId'> & { readonly repositoryIds: readonly string[] | null },
+): boolean {
+  if (managed.organizationId !== organization.id) return false;
+  return repositoryIds === null || (managed.repositoryIds?.every((id) => repositoryIds.has(id)) ?? false);
 }
 
 // SPEC A4

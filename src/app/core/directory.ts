@@ -6,7 +6,8 @@ import type { QueueId } from '../../storage/queues.ts';
 import type { Repository, RepositoryId, RepositoryRef } from '../../storage/repositories.ts';
 import type { Store } from '../../storage/store.ts';
 import type { TestStore } from '../../storage/tests.ts';
-import { PLAIN_GIT_HOST } from './plain-git-host.ts';
+
+export const PLAIN_GIT_HOST = 'local';
 
 const MAX_GUESSES = 10_000;
 

@@ -95,7 +95,7 @@ export function viewEvent(row: Omit<FeedRow, 'digest'>): FeedEvent {
 const AUDITED = /^(?:landing|queue|organization|token|session|repository|webhook|alarm)\./;
 
 /** Records of the audit never expire, and each seals the ones before it. */
-export function isAudited(type: string): boolean {
+function isAudited(type: string): boolean {
   return AUDITED.test(type);
 }
 

@@ -1,12 +1,15 @@
 import type { PrNumber } from '../../engine/model/pull-request.ts';
-import type { Forge, ForgeRepository } from '../../forge/forge.ts';
+import type { Forge } from '../../forge/forge.ts';
+import type { ForgeRepository } from '../../forge/forge-repository.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
+import { present } from '../../lib/present.ts';
 import type { Repository, RepositoryId, RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from './app.ts';
 import { type Caller, maySee } from './caller.ts';
 import type { LoadedQueue } from './commit-draft.ts';
-import { PLAIN_GIT_HOST } from './plain-git-host.ts';
+import { PLAIN_GIT_HOST } from './directory.ts';
+import type { MakeEvent, RunResult } from './queue-host.ts';
 import { type Answer, isRefusal, type Refusal, refuse } from './refusal.ts';
 
 export interface EntryRef extends QueueRef {
@@ -27,6 +30,15 @@ export interface FoundQueue extends LoadedQueue {
 export async function findRepository(app: App, caller: Caller, ref: RepositoryRef): Answer<Repository> {
   const repository = await app.directory.findRepository(caller.organization.id, ref);
   return repository !== undefined && maySee(caller, repository) ? repository : repositoryNotFound(ref);
+}
+
+export async function findRepositories(
+  app: App,
+  caller: Caller,
+  refs: readonly RepositoryRef[],
+): Answer<readonly Repository[]> {
+  const found = await Promise.all(refs.map((ref) => findRepository(app, caller, ref)));
+  return found.find(isRefusal) ?? (found as readonly Repository[]);
 }
 
 export function repositoryNotFound(ref: RepositoryRef): Refusal {
@@ -103,5 +115,19 @@ export function toForgeRepository(repository: Repository): ForgeRepository {
 /** Also describes a blocked repository, for the poll that finds out whether it is still blocked. */
 export function describeRepository(repository: Repository): ForgeRepository {
   const { id, host, owner, name, git, forgeId, runHooks, checks } = repository;
-  return { id, host, owner, name, git: git ?? undefined, runHooks, checks, ...(forgeId !== null && { forgeId }) };
+  return { id, host, owner, name, git: git ?? undefined, runHooks, checks, ...present({ forgeId }) };
+}
+
+/** Runs an event through the queue. A no of the engine and a deleted queue become a refusal. */
+export async function runEvent(app: App, found: FoundQueue, makeEvent: MakeEvent): Answer<RunResult> {
+  const result = await app.queues.run(found.id, makeEvent);
+  if (result === undefined) {
+    const detail = `The queue for branch "${found.queue.branch}" of ${formatRef(found.repository)} was deleted.`;
+    return refuse('QUEUE_NOT_FOUND', detail);
+  }
+  if (result.outcome.kind === 'parked') {
+    const sentence = `The queue stopped itself instead of doing this: ${result.outcome.detail}. An operator must look at it.`;
+    throw new Fault('QUEUE_PARKED', sentence);
+  }
+  return result.outcome.kind === 'refused' ? refuse(result.outcome.code, result.outcome.detail) : result;
 }

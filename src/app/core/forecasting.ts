@@ -21,7 +21,7 @@ export interface QueueForecast {
   readonly basis: Basis;
 }
 
-export interface Basis {
+interface Basis {
   /** How often the queue was played; 0 if there are too few runs. */
   readonly samples: number;
   /** The past runs that durations are drawn from, and the end of the oldest one. */

@@ -10,7 +10,7 @@ const MAX_KEY_LENGTH = 500;
 const SETTLING_MS = 2_000;
 
 /** How far the poller has read a repository. */
-export interface PollState {
+interface PollState {
   readonly repositoryId: RepositoryId;
   /** Changes after this instant have not been read. */
   readonly since: Instant;

@@ -27,7 +27,7 @@ export interface LongRun<Settlement> {
 type Outcome<Settlement> = Settlement | Postponement | LongRun<Settlement> | undefined;
 
 /** One kind of stored work: how it is told apart, run and settled. */
-export interface WorkKind<Item extends WorkItem, Settlement> {
+interface WorkKind<Item extends WorkItem, Settlement> {
   /** Names the work in the log. */
   readonly name: string;
   readonly store: LeasedWork<Item, Item, Settlement>;

@@ -52,7 +52,12 @@ export async function listPage<List extends { readonly totalRows: number }>(
     pageToken === ''
       ? { watermark: await getWatermark(), pageIndex: 0, issuedAt: now }
       : tokens.parse(query, pageToken, now);
-  if (position === undefined) return badToken();
+  if (position === undefined) {
+    const message = 'is not one that this query returned within the last 24 hours';
+    return refuse('VALIDATION_FAILED', `page_query.page_token ${message}. Start again without it.`, [
+      { path: '/page_query/page_token', message },
+    ]);
+  }
   const offset = position.pageIndex * pageSize;
   const asOf = { repositoryId: repository.id, watermark: position.watermark };
   const rows = await list({ ...asOf, offset, limit: pageSize }, position.issuedAt);
@@ -76,13 +81,6 @@ function viewPage(
     last_page_token: totalPages > 0 ? make(totalPages - 1) : '',
     page_index: pageIndex,
   };
-}
-
-function badToken(): Refusal {
-  const message = 'is not one that this query returned within the last 24 hours';
-  return refuse('VALIDATION_FAILED', `page_query.page_token ${message}. Start again without it.`, [
-    { path: '/page_query/page_token', message },
-  ]);
 }
 
 const LIFETIME_MS = 24 * 3_600_000;

@@ -30,7 +30,9 @@ export class Outages {
   begin(id: string, error: unknown, now: Instant): void {
     if (this.#outages.size >= KEPT) this.#forget(now);
     const known = this.#outages.get(id);
-    const outage = { text: textOf(error), since: known?.since ?? now };
+    // The API shows faults of the forge. Other errors go to the log alone.
+    const text = error instanceof Fault ? error.detail : 'An error that the log of the server tells more about.';
+    const outage = { text, since: known?.since ?? now };
     this.#outages.set(id, { ...outage, seenAt: now });
     if (known?.text !== outage.text) this.#record(id, outage, now);
   }
@@ -77,9 +79,4 @@ export function recordOutages({ store, log, serverId }: Recording): Record {
       .then(() => store.past.changeFacts(subject, [key], begun, at))
       .catch((error: unknown) => log.warn({ err: error }, 'could not store an outage'));
   };
-}
-
-/** The API shows faults of the forge. Other errors go to the log alone. */
-function textOf(error: unknown): string {
-  return error instanceof Fault ? error.detail : 'An error that the log of the server tells more about.';
 }

@@ -239,7 +239,7 @@ export function indexTargetSets(rows: readonly TargetSetRow[]): TargetSets {
 }
 
 /** JSON leaves out undefined fields, and older rows lack newer ones: both get the values of a new entry. */
-export function decodeEntry(row: EntryRow, sets: TargetSets): Entry {
+function decodeEntry(row: EntryRow, sets: TargetSets): Entry {
   return decodeEntryBody(row, (targets) => decodeTargets(targets, sets));
 }
 

@@ -28,18 +28,18 @@ export interface RunResult {
   readonly isStored: boolean;
 }
 
-export interface RunOptions {
+interface RunOptions {
   /** The effect that this event answers: both are stored together. */
   readonly doneEffect?: string;
 }
 
-export interface StoredCommit {
+interface StoredCommit {
   readonly effects: number;
   readonly feed: readonly FeedDraft[];
 }
 
 /** Called by the server that stored a commit, after it. */
-export type Listener = (loaded: LoadedQueue, commit: StoredCommit) => void;
+type Listener = (loaded: LoadedQueue, commit: StoredCommit) => void;
 
 interface Waiting {
   readonly makeEvent: MakeEvent;
@@ -257,11 +257,7 @@ export class QueueHost {
       const attempt = stepAll(loaded, batch);
       line.storing = attempt.after.version;
       if (attempt.commit === undefined || (await this.#store.queues.commit(attempt.commit)) === 'committed') {
-        line.loaded = attempt.after;
-        const { after, commit } = attempt;
-        if (commit !== undefined) this.#notify(after, { effects: commit.effects.length, feed: commit.feed ?? [] });
-        attempt.answer();
-        return;
+        return this.#conclude(line, attempt);
       }
       line.isContested = this.#store.isShared;
       if (!line.isContested) await this.#refresh(queueId, line);
@@ -281,10 +277,13 @@ export class QueueHost {
       for (const waiting of batch) waiting.resolve(undefined);
       return;
     }
-    const { after, commit } = attempt;
+    this.#conclude(line, attempt);
+  }
+
+  #conclude(line: EventLine, { after, commit, answer }: Attempt): void {
     line.loaded = after;
     if (commit !== undefined) this.#notify(after, { effects: commit.effects.length, feed: commit.feed ?? [] });
-    attempt.answer();
+    answer();
   }
 }
 
@@ -305,7 +304,10 @@ function stepAll(loaded: LoadedQueue, batch: readonly Waiting[]): Attempt {
   const answers = batch.map((waiting) => {
     try {
       const event = waiting.makeEvent(draft.queue);
-      if (event === undefined) return () => waiting.resolve(nothing(draft.queue));
+      if (event === undefined) {
+        const { queue } = draft;
+        return () => waiting.resolve({ outcome: APPLIED, queue, ended: [], isStored: false });
+      }
       const result = step(draft.queue, event);
       const isStored = isWorthStoring(draft.queue, event, result);
       if (isStored) draft.add(event, result, waiting.doneEffect);
@@ -337,8 +339,4 @@ function isWorthStoring(before: Queue, event: QueueEvent, { outcome, queue }: St
     case 'applied':
       return event.kind !== 'time_passed' || queue !== before;
   }
-}
-
-function nothing(queue: Queue): RunResult {
-  return { outcome: APPLIED, queue, ended: [], isStored: false };
 }

@@ -27,6 +27,12 @@ export function refuseField(path: string, message: string): Refusal {
   return refuse('VALIDATION_FAILED', `${path.slice(1).replaceAll('/', '.')} ${message}${end}`, [{ path, message }]);
 }
 
+/** Refuses the values of several fields. Undefined if none is at fault. */
+export function refuseFields(errors: readonly FieldError[]): Refusal | undefined {
+  const [first] = errors;
+  return first && refuse('VALIDATION_FAILED', `${first.path.slice(1)} ${first.message}. Nothing was changed.`, errors);
+}
+
 export function isRefusal(value: unknown): value is Refusal {
   return typeof value === 'object' && value !== null && (value as Refusal).kind === 'refused';
 }

@@ -17,7 +17,7 @@ import { changeText } from '../../words/reasons.ts';
 import { candidateIdOf } from './entry-id.ts';
 import { type Actor, type Happening, SLUICE } from './feed-event.ts';
 
-export interface StepOf {
+interface StepOf {
   readonly event: QueueEvent;
   readonly before: Queue;
   readonly result: Step;

@@ -15,7 +15,7 @@ const TICKS_WHILE_AWAY = 2;
 const AWAY_POLL_MS = 1_000;
 
 /** The parts of a server that do stored work, whichever server stored it. */
-export interface Wakes {
+interface Wakes {
   readonly effects?: () => void;
   readonly hints?: () => void;
   readonly deliveries?: () => void;

@@ -3,13 +3,13 @@ import type { BuildCandidate, DiscardCandidate, ReviewRequired } from '../../eng
 import { findCandidate } from '../../engine/model/queue.ts';
 import type { BuildAnswer } from '../../forge/forge.ts';
 import { present } from '../../lib/present.ts';
+import { findAnyCandidate } from '../queue/find-entry.ts';
 import { observeTargetBranch } from '../queue/read-target-branch.ts';
 import {
   DONE,
   type EffectAnswer,
   type EffectRun,
   type LongEffect,
-  loadCandidate,
   placeOf,
   toCandidateEntries,
   waitForHooks,
@@ -29,15 +29,11 @@ export async function buildCandidate(run: EffectRun, effect: BuildCandidate): Pr
     return { kind: 'later', delayMs: parentDelayMs(run.app.clock.now() - parent.plannedAt) };
   const answer = await build(run, candidate, parent);
   const isByTarget = answer.kind === 'conflict' && answer.culprit === undefined;
-  if (isByTarget && (await hasTargetMoved(run))) return { kind: 'later', delayMs: 0 };
+  // The queue learns of the branch's head with a delay. A conflict with a head that the branch has left removes no entry.
+  // SPEC C9
+  const head = isByTarget ? await run.forge.findBranchHead(run.repository, queue.branch) : undefined;
+  if (isByTarget && (await observeTargetBranch(run.app, run.found, head))) return { kind: 'later', delayMs: 0 };
   return { kind: 'event', event: toEvent(candidate, answer) };
-}
-
-/** The queue learns of the branch's head with a delay. A conflict with a head that the branch has left removes no entry. */
-// SPEC C9
-async function hasTargetMoved({ app, found, forge, repository }: EffectRun): Promise<boolean> {
-  const head = await forge.findBranchHead(repository, found.queue.branch);
-  return observeTargetBranch(app, found, head);
 }
 
 /** The same request builds the same commit, so that a second build only reads what is required of it now. */
@@ -50,7 +46,7 @@ export async function reviewRequired(run: EffectRun, effect: ReviewRequired): Pr
 }
 
 async function loadParent(run: EffectRun, { parent }: Candidate): Promise<Candidate | undefined> {
-  return parent === undefined ? undefined : await loadCandidate(run, parent);
+  return parent === undefined ? undefined : await findAnyCandidate(run.app, run.found, parent);
 }
 
 async function build(run: EffectRun, candidate: Candidate, parent: Candidate | undefined): Promise<BuildAnswer> {
@@ -67,30 +63,24 @@ async function build(run: EffectRun, candidate: Candidate, parent: Candidate | u
 
 function toEvent({ number: candidate }: Candidate, answer: BuildAnswer) {
   switch (answer.kind) {
-    case 'built': {
-      const { sha, tree, sources } = answer;
-      return { kind: 'candidate_built' as const, candidate, sha, tree, sources };
-    }
-    case 'conflict': {
-      const { prNumber, culprit, files } = answer;
-      return { kind: 'candidate_conflicted' as const, candidate, prNumber, culprit, ...present({ files }) };
-    }
-    case 'unbuildable': {
-      const { reason, detail } = answer;
-      return { kind: 'candidate_unbuildable' as const, candidate, reason, detail };
-    }
+    case 'built':
+      return { ...answer, kind: 'candidate_built' as const, candidate };
+    case 'conflict':
+      return { ...answer, kind: 'candidate_conflicted' as const, candidate };
+    case 'unbuildable':
+      return { ...answer, kind: 'candidate_unbuildable' as const, candidate };
   }
 }
 
 export async function discardCandidate(run: EffectRun, effect: DiscardCandidate): Promise<EffectAnswer | LongEffect> {
-  const candidate = await loadCandidate(run, effect.candidate);
+  const candidate = await findAnyCandidate(run.app, run.found, effect.candidate);
   if (candidate === undefined) return DONE;
-  const unfinished = findUnfinished(candidate);
+
   return waitForHooks(run, async () => {
     await run.forge.discardCandidate({
       ...placeOf(run, candidate.number),
       ...branchSubjectOf(candidate),
-      ...(unfinished === undefined ? {} : { unfinished }),
+      ...present({ unfinished: findUnfinished(candidate) }),
     });
     return DONE;
   });

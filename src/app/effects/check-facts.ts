@@ -1,6 +1,5 @@
 import { type Candidate, compositionOf } from '../../engine/model/candidate.ts';
 import { isAwaited, MAX_JUDGED_TESTS, MAX_REPETITIONS } from '../../engine/model/judgement.ts';
-import { findLiveMember } from '../../engine/model/queue.ts';
 import { areSameChecks } from '../../engine/model/required.ts';
 import { candidatesOf } from '../../engine/model/roster.ts';
 import type { CheckFacts, FailedTest, LastPass, OtherRun } from '../../flaky/judge-check.ts';
@@ -12,10 +11,10 @@ import { overrideOf, quarantineSettingsOf } from '../../storage/test-codec.ts';
 import { ANY_CHECK, type CheckResults, type KnownTest } from '../../storage/test-ingest.ts';
 import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
-import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
-import { quarantinedFor } from '../tests/quarantined-for.ts';
-import { getTestSettings } from '../tests/stored-test-settings.ts';
-import type { EffectRun } from './effect-run.ts';
+import { decodeCandidate } from '../core/queue-codec.ts';
+import { findAnyEntries } from '../queue/find-entry.ts';
+import { getTestSettings, quarantinedFor } from '../tests/stored-test-settings.ts';
+import { type EffectRun, numbersOf } from './effect-run.ts';
 
 interface Question {
   readonly check: string;
@@ -38,7 +37,8 @@ export async function collectCheckFacts(run: EffectRun, candidate: Candidate, of
   return {
     conclusion,
     isWaiting,
-    isComplete: isOfRunner(run, candidate, check) || (await isWithoutResults(run)),
+    // Without any upload there are no results to wait for.
+    isComplete: isOfRunner(run, candidate, check) || (await app.store.uploads.getWatermark(found.repositoryId)) === 0,
     isOfSeveralRuns: await isOfSeveralRuns(run, candidate, { check, results }),
     results,
     lastPass: await findLastPass(run, candidate, check),
@@ -91,11 +91,6 @@ function isOfRunner({ checks }: EffectRun, { required }: Candidate, check: strin
   return required?.commands !== '' && checks.some(({ name }) => name === check);
 }
 
-/** The repository never had an upload, so that there are no results to wait for. */
-async function isWithoutResults({ app, found }: EffectRun): Promise<boolean> {
-  return (await app.store.uploads.getWatermark(found.repositoryId)) === 0;
-}
-
 /**
  * An upload does not say which run of a check made it. For the built-in runner it is known: it stores the reports of a
  * run before the next run begins.
@@ -131,19 +126,11 @@ async function findLastPass(
 /** The latest admission of its entries. For a test of the head alone, the time it was planned. */
 async function findAdmission({ app, found }: EffectRun, candidate: Candidate): Promise<Instant> {
   const members = compositionOf(candidate);
-  const queue = (await app.queues.find(found.id))?.queue ?? found.queue;
-  const ended = members.filter((member) => findLiveMember(queue, member) === undefined);
-  const rows =
-    ended.length === 0
-      ? []
-      : await app.store.queueRecords.findEntries(
-          found.id,
-          ended.map((m) => m.prNumber),
-        );
-  const entries = new Map(rows.map((row) => [row.prNumber, decodeShownEntry(row)]));
-  const admissions = members.flatMap((member) => {
-    const entry = findLiveMember(queue, member) ?? entries.get(member.prNumber);
-    return entry?.submission === member.submission ? (entry.admission?.at ?? []) : [];
+  const present = (await app.queues.find(found.id)) ?? found;
+  const entries = await findAnyEntries(app, present, numbersOf(members));
+  const admissions = members.flatMap(({ prNumber, submission }) => {
+    const entry = entries.get(prNumber);
+    return entry?.submission === submission ? (entry.admission?.at ?? []) : [];
   });
   return admissions.length === 0 ? candidate.plannedAt : Math.max(...admissions);
 }

@@ -1,14 +1,15 @@
-import type { Candidate, CandidateNumber, Member } from '../../engine/model/candidate.ts';
+import type { CandidateNumber, Member } from '../../engine/model/candidate.ts';
 import type { CandidateEvent, RemovedPullRequestObserved } from '../../engine/model/event.ts';
-import { findCandidate } from '../../engine/model/queue.ts';
-import type { CandidateEntry, Forge, ForgeRepository } from '../../forge/forge.ts';
-import { getIn } from '../../lib/int-map.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
+import type { CandidateEntry, Forge } from '../../forge/forge.ts';
+import type { ForgeRepository } from '../../forge/forge-repository.ts';
+import { present } from '../../lib/present.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { RunnerCheck } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
-import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
+import { findAnyEntries } from '../queue/find-entry.ts';
 import { explainBlockedChecks } from '../repositories/repositories.ts';
 
 /** The context of one effect, read when it is claimed. */
@@ -34,17 +35,10 @@ export async function findPlace(app: App, queueId: QueueId): Promise<FoundQueue 
 
 /** Not for a blocked repository. */
 export function effectRunIn(app: App, found: FoundQueue): EffectRun {
-  const { repository } = found;
-  const { checks, junit } = repository;
-  return {
-    app,
-    found,
-    forge: getForge(app, repository.host),
-    repository: toForgeRepository(repository),
-    checks,
-    checksBlocked: explainBlockedChecks(app, repository),
-    junit,
-  };
+  const { checks, junit, host } = found.repository;
+  const repository = toForgeRepository(found.repository);
+  const checksBlocked = explainBlockedChecks(app, found.repository);
+  return { app, found, forge: getForge(app, host), repository, checks, checksBlocked, junit };
 }
 
 /** The outcome: an event for the queue, nothing, or another attempt later. */
@@ -84,28 +78,18 @@ export function placeOf({ app, found, repository }: EffectRun, candidate: Candid
   return { repository, targetBranch: found.queue.branch, candidateId: candidateIdOf(found.id, candidate), proofKey };
 }
 
-/** Also finds an ended candidate. */
-export async function loadCandidate(run: EffectRun, number: CandidateNumber): Promise<Candidate | undefined> {
-  const live = findCandidate(run.found.queue, number);
-  if (live !== undefined) return live;
-  const row = await run.app.store.queueRecords.findCandidate(run.found.id, number);
-  return row === undefined ? undefined : decodeCandidate(row);
-}
-
 /** The entries as commits need them. Landed ones are read from the store. */
-export async function toCandidateEntries(run: EffectRun, members: readonly Member[]): Promise<CandidateEntry[]> {
-  const ended = members.filter((member) => getIn(run.found.queue.entries, member.prNumber) === undefined);
-  const rows = await findRows(run, ended);
+export async function toCandidateEntries(
+  { app, found }: EffectRun,
+  members: readonly Member[],
+): Promise<CandidateEntry[]> {
+  const entries = await findAnyEntries(app, found, numbersOf(members));
   return members.map(({ prNumber, headSha }) => {
-    const entry = getIn(run.found.queue.entries, prNumber) ?? rows.get(prNumber);
-    const { title = `#${prNumber}`, author = '', mergeTitle } = entry?.pr ?? {};
-    return { prNumber, headSha, title, author, ...(mergeTitle === undefined ? {} : { mergeTitle }) };
+    const { title = `#${prNumber}`, author = '', mergeTitle } = entries.get(prNumber)?.pr ?? {};
+    return { prNumber, headSha, title, author, ...present({ mergeTitle }) };
   });
 }
 
-async function findRows({ app, found }: EffectRun, members: readonly Member[]) {
-  if (members.length === 0) return new Map();
-  const numbers = members.map(({ prNumber }) => prNumber);
-  const rows = await app.store.queueRecords.findEntries(found.id, numbers);
-  return new Map(rows.map((row) => [row.prNumber, decodeShownEntry(row)]));
+export function numbersOf(members: readonly Member[]): readonly PrNumber[] {
+  return members.map(({ prNumber }) => prNumber);
 }

@@ -1,4 +1,4 @@
-import type { Effect, EndAlarm, RaiseAlarm, ReadmitEntry } from '../../engine/model/effect.ts';
+import type { Effect, RaiseAlarm, ReadmitEntry } from '../../engine/model/effect.ts';
 import { unreachable } from '../../lib/assert.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { EffectSettlement, StoredEffect } from '../../storage/queues.ts';
@@ -111,7 +111,7 @@ function runEffect(run: EffectRun, effect: Effect, id: string): Promise<EffectAn
     case 'review_required':
       return reviewRequired(run, effect);
     case 'judge_check':
-      return judgeCheck(run, effect);
+      return Promise.resolve({ kind: 'long_running', run: (stop) => judgeCheck(run, effect, stop) });
     case 'discard_candidate':
       return discardCandidate(run, effect);
     case 'land_candidate':
@@ -123,7 +123,7 @@ function runEffect(run: EffectRun, effect: Effect, id: string): Promise<EffectAn
     case 'raise_alarm':
       return raiseAlarm(run, effect, id);
     case 'end_alarm':
-      return endAlarm(run, effect);
+      return endAlarms(run.app, run.found, effect.code).then(() => DONE);
     default:
       return unreachable(effect);
   }
@@ -137,11 +137,6 @@ export async function raiseAlarm(run: EffectRun, effect: RaiseAlarm, id: string)
   const details = move === undefined ? undefined : await describeMove(forge, { repository, ...move });
   const text = details === undefined ? why : `${why} ${details}`;
   await raise(app, found, { id, code, text });
-  return DONE;
-}
-
-async function endAlarm({ app, found }: EffectRun, { code }: EndAlarm): Promise<EffectAnswer> {
-  await endAlarms(app, found, code);
   return DONE;
 }
 

@@ -1,11 +1,11 @@
 import type { LeftFiles } from '../../check-runner/runner.ts';
-import { branchSubjectOf, type Candidate } from '../../engine/model/candidate.ts';
+import type { Candidate } from '../../engine/model/candidate.ts';
 import { backoffMs } from '../../lib/backoff.ts';
 import { pause } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
-import type { UploadFields } from '../../storage/uploads.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
-import { newUpload } from '../uploads/new-upload.ts';
+import { testBranchOf } from '../queue/entry-run.ts';
+import { newUpload } from '../uploads/receive-upload.ts';
 import { UploadBodies } from '../uploads/upload-body.ts';
 import type { EffectRun } from './effect-run.ts';
 
@@ -52,7 +52,7 @@ async function store(
   run: EffectRun,
   { candidate, check, left }: { readonly candidate: Candidate; readonly check: string; readonly left: LeftFiles },
 ): Promise<void> {
-  const { app } = run;
+  const { app, found, forge } = run;
   const { body } = await new UploadBodies(app).receive(async (writer) => {
     for (const file of left.files) {
       await writer.begin(file.name);
@@ -61,30 +61,18 @@ async function store(
   });
   // Incomplete results must not excuse a failure: such an upload counts, but not as that of the check.
   const isTied = left.problems.length === 0;
-  const fields = { ...fieldsOf(run, { candidate, check, isTied }), checkoutRoot: left.root };
-  const { repositoryId } = run.found;
+  const [first, ...others] = candidate.members;
+  const fields = {
+    sha: candidate.commit?.sha ?? '',
+    // The test branch as their branch: the results count for the queue, and not for the target branch.
+    // SPEC R24
+    branch: testBranchOf(forge, found, candidate),
+    prNumber: others.length === 0 ? (first?.prNumber ?? null) : null,
+    ...{ jobName: check, jobUrl: null, variant: '', isFork: false, jobAttempt: null, checkoutRoot: left.root },
+    candidateId: isTied ? candidateIdOf(found.id, candidate.number) : null,
+    check: isTied ? check : null,
+  };
+  const { repositoryId } = found;
   const upload = newUpload({ repositoryId, kind: 'runner', fields, at: app.clock.now(), body });
   await app.store.uploads.create(upload, upload.receivedAt);
-}
-
-/** The test branch as their branch: the results count for the queue, and not for the target branch. */
-// SPEC R24
-function fieldsOf(
-  { found, forge }: EffectRun,
-  { candidate, check, isTied }: { readonly candidate: Candidate; readonly check: string; readonly isTied: boolean },
-): UploadFields {
-  const candidateId = candidateIdOf(found.id, candidate.number);
-  const [first, ...others] = candidate.members;
-  return {
-    sha: candidate.commit?.sha ?? '',
-    branch: forge.testBranchOf({ candidateId, ...branchSubjectOf(candidate) }),
-    prNumber: others.length === 0 ? (first?.prNumber ?? null) : null,
-    jobName: check,
-    jobUrl: null,
-    variant: '',
-    candidateId: isTied ? candidateId : null,
-    check: isTied ? check : null,
-    isFork: false,
-    jobAttempt: null,
-  };
 }

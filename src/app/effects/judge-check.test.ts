@@ -15,7 +15,7 @@ import type { TestRow } from '../../storage/tests.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
 import { getTestSettings } from '../tests/stored-test-settings.ts';
-import { watchLateReports } from './late-reports.ts';
+import { watchLateReports } from './judge-check.ts';
 
 const FLAKY = 'flaky-test';
 const SOLID = 'solid-test';

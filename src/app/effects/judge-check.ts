@@ -7,10 +7,12 @@ import { isAwaited, isWaived, JUDGEMENT_MS, type JudgementFinding } from '../../
 import { findCandidate } from '../../engine/model/queue.ts';
 import { type CheckFacts, type CheckJudgement, judgeCheck as judgeFacts } from '../../flaky/judge-check.ts';
 import { ANY_CHECK } from '../../storage/test-ingest.ts';
+import type { App } from '../core/app.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
-import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
+import { decodeCandidate } from '../core/queue-codec.ts';
+import { findAnyCandidate, findAnyEntries } from '../queue/find-entry.ts';
 import { collectCheckFacts } from './check-facts.ts';
-import { DONE, type EffectAnswer, type EffectRun, type LongEffect } from './effect-run.ts';
+import { DONE, type EffectAnswer, type EffectRun, effectRunIn, findPlace, numbersOf } from './effect-run.ts';
 
 /** Another server may store the results: this one polls for them. */
 const POLL_EVERY_MS = 1_000;
@@ -23,11 +25,7 @@ const MAX_TRIES = 5;
 const MAX_LANDING_S = 60;
 
 /** Waits for the results of a check until the queue's deadline, and stores what they mean. */
-export async function judgeCheck(run: EffectRun, effect: JudgeCheck): Promise<LongEffect> {
-  return { kind: 'long_running', run: (stop) => judge(run, effect, stop) };
-}
-
-async function judge(run: EffectRun, effect: JudgeCheck, stop: AbortSignal): Promise<EffectAnswer> {
+export async function judgeCheck(run: EffectRun, effect: JudgeCheck, stop: AbortSignal): Promise<EffectAnswer> {
   const { app } = run;
   const news = listen(run, effect);
   try {
@@ -56,7 +54,7 @@ async function judgeNow(
   effect: JudgeCheck,
 ): Promise<JudgementFinding | 'nothing to judge' | undefined> {
   const { app } = run;
-  const candidate = await findAny(run, effect.candidate);
+  const candidate = await findPresent(run, effect.candidate);
   const check = candidate?.checks.find(({ name }) => name === effect.check);
   if (candidate === undefined || check === undefined || check.startedAt !== effect.attempt) return 'nothing to judge';
   const { conclusion } = check;
@@ -79,16 +77,10 @@ function toFinding({ kind, reason, tests, failing }: CheckJudgement): JudgementF
   return { isWaived: kind === 'excused', reason, tests, failing, ...(kind === 'repeat' && { isRepeat: true }) };
 }
 
-/** The candidate from the queue, or from the store after it ended. */
-async function findAny({ app, found }: EffectRun, number: CandidateNumber): Promise<Candidate | undefined> {
+/** The candidate as it is now. */
+async function findPresent({ app, found }: EffectRun, number: CandidateNumber): Promise<Candidate | undefined> {
   const loaded = await app.queues.find(found.id);
-  const live = loaded && findCandidate(loaded.queue, number);
-  return live ?? findEnded({ app, found }, number);
-}
-
-async function findEnded({ app, found }: Pick<EffectRun, 'app' | 'found'>, number: CandidateNumber) {
-  const row = await app.store.queueRecords.findCandidate(found.id, number);
-  return row === undefined ? undefined : decodeCandidate(row);
+  return loaded && findAnyCandidate(app, loaded, number);
 }
 
 async function storeFinding(run: EffectRun, effect: JudgeCheck, finding: JudgementFinding): Promise<void> {
@@ -107,9 +99,10 @@ async function storeFinding(run: EffectRun, effect: JudgeCheck, finding: Judgeme
  * For an ended candidate the event carries its record, so that people can read the finding. The judgement of another
  * check may overwrite that record at the same time: then it is stored again.
  */
-async function storeForEnded({ app, found }: EffectRun, event: Omit<CheckJudged, 'at' | 'ended'>): Promise<void> {
+async function storeForEnded(run: EffectRun, event: Omit<CheckJudged, 'at' | 'ended'>): Promise<void> {
+  const { app, found } = run;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const ended = await findEnded({ app, found }, event.candidate);
+    const ended = await findPresent(run, event.candidate);
     const check = ended?.checks.find(({ name }) => name === event.check);
     if (ended?.endedAt === undefined || check?.judgement?.kind === 'judged') return;
     await app.queues.run(found.id, () => ({ ...event, at: app.clock.now(), ended }));
@@ -121,10 +114,10 @@ async function storeForEnded({ app, found }: EffectRun, event: Omit<CheckJudged,
  * its record. During the landing nothing is known yet.
  */
 // SPEC V61, V63
-export async function judgeLate(run: EffectRun, number: CandidateNumber, name: string): Promise<void> {
+async function judgeLate(run: EffectRun, number: CandidateNumber, name: string): Promise<void> {
   const { app, found } = run;
   for (let tries = 0; tries < MAX_LANDING_S; tries += 1) {
-    const candidate = await findAny(run, number);
+    const candidate = await findPresent(run, number);
     const check = candidate?.checks.find((each) => each.name === name);
     if (candidate === undefined || check === undefined || !isDecidedByPass(check)) return;
     const { conclusion, startedAt: attempt } = check;
@@ -152,9 +145,9 @@ function isDecidedByPass(check: Check): check is Check & { readonly conclusion: 
 }
 
 async function storeLate({ app, found }: EffectRun, ended: Candidate, event: Omit<CheckJudged, 'at'>): Promise<void> {
-  const numbers = compositionOf(ended).map(({ prNumber }) => prNumber);
-  const rows = await app.store.queueRecords.findEntries(found.id, numbers);
-  const landed = rows.map(decodeShownEntry).filter((entry) => entry.landed?.candidate === ended.number);
+  const present = (await app.queues.find(found.id)) ?? found;
+  const entries = await findAnyEntries(app, present, numbersOf(compositionOf(ended)));
+  const landed = [...entries.values()].filter((entry) => entry.landed?.candidate === ended.number);
   const records = landed.flatMap((entry) => [...(entry.landed?.waived ?? []), ...(entry.landed?.excused ?? [])]);
   const told = new Set(records.filter(({ check }) => check === event.check).flatMap(({ tests }) => tests.map(idOf)));
   const tests = event.tests.filter(({ id }) => !told.has(id));
@@ -191,4 +184,28 @@ function waitFor({ app }: EffectRun, stored: Promise<void>, stop: AbortSignal, m
     cancel();
     stop.removeEventListener('abort', onStop);
   });
+}
+
+/** Judges reports that this server stores for a check that was decided. Returns how to stop. */
+// SPEC V61, V63
+export function watchLateReports(app: App): () => void {
+  // One after the other, because each amends the record of the landing.
+  let last = Promise.resolve();
+  return app.ingest.onCheckResults(({ candidateId, check }) => {
+    const judged = last.then(() => judgeReports(app, candidateId, check));
+    last = judged.catch((err: unknown) => {
+      app.log.warn({ err, testRun: candidateId, check }, 'could not judge reports that arrived late');
+    });
+  });
+}
+
+async function judgeReports(app: App, candidateId: string, check: string): Promise<void> {
+  const row = await app.store.queueRecords.findCandidateById(candidateId);
+  const candidate = row && decodeCandidate(row);
+  if (row === undefined || candidate === undefined) return;
+  if (candidate.endedAt !== undefined && candidate.pass === undefined) return;
+  const found = await findPlace(app, row.queueId);
+  if (found === undefined || found.repository.blockedReason !== null) return;
+  const names = check === ANY_CHECK ? (candidate.required?.names ?? []) : [check];
+  for (const name of names) await judgeLate(effectRunIn(app, found), row.number as CandidateNumber, name);
 }

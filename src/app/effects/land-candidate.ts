@@ -5,7 +5,6 @@ import type { EntryRefused, LandingStop as Stop } from '../../engine/model/event
 import { findCandidate, type Queue, toMember } from '../../engine/model/queue.ts';
 import { composedWithOf } from '../../engine/model/roster.ts';
 import type { LandAnswer, LandingStop, LandRequest } from '../../forge/forge.ts';
-import type { LoadedQueue } from '../core/commit-draft.ts';
 import {
   DONE,
   type EffectAnswer,
@@ -56,7 +55,10 @@ export async function landCandidate(run: EffectRun, effect: LandCandidate): Prom
   };
   if (request.landingMode === 'PUSH') return waitForHooks(run, () => land({}));
   // A merge API lands entries one by one, and is retried for minutes.
-  const isStillWanted = async () => isWanted(await app.queues.find(found.id), candidate);
+  const isStillWanted = async () => {
+    const loaded = await app.queues.find(found.id);
+    return loaded === undefined || !isTakenBack(loaded.queue, candidate);
+  };
   return { kind: 'long_running', run: (signal) => land({ isStillWanted, signal }) };
 }
 
@@ -69,10 +71,6 @@ export function answerWhereBlocked(queue: Queue, effect: Effect): EffectAnswer |
   const candidate = isStillAsked(queue, effect) ? findCandidate(queue, effect.candidate) : undefined;
   if (candidate === undefined || !isTakenBack(queue, candidate)) return undefined;
   return { kind: 'event', event: toEvent(candidate, effect, { kind: 'called_off' }) };
-}
-
-function isWanted(loaded: LoadedQueue | undefined, candidate: Candidate): boolean {
-  return loaded === undefined || !isTakenBack(loaded.queue, candidate);
 }
 
 function isTakenBack(queue: Queue, candidate: Candidate): boolean {
@@ -99,26 +97,15 @@ function toEvent(candidate: Candidate, { expectedHead: base }: LandCandidate, an
   const refused = { kind: 'landing_refused' as const, candidate: number };
   switch (answer.kind) {
     case 'landed': {
-      const { how, pushedSha, pushedTree, entries, stopped } = answer;
-      const landed = {
-        kind: 'candidate_landed' as const,
-        candidate: number,
-        how,
-        base,
-        pushedSha,
-        pushedTree,
-        entries,
-      };
+      const { stopped, ...rest } = answer;
+      const landed = { ...rest, kind: 'candidate_landed' as const, candidate: number, base };
       return stopped === undefined ? landed : { ...landed, stopped: toStop(candidate, stopped) };
     }
-    case 'target_moved': {
-      const { head, isDescendant } = answer;
-      return { ...refused, problem: { kind: 'target_moved' as const, head, isDescendant } };
-    }
+    case 'target_moved':
+      return { ...refused, problem: answer };
     case 'called_off':
-      return { ...refused, problem: { kind: 'called_off' as const } };
     case 'not_composable':
-      return { ...refused, problem: { kind: 'not_composable' as const } };
+      return { ...refused, problem: { kind: answer.kind } };
     case 'pull_request_moved':
     case 'refused':
       return { ...refused, problem: toRefusal(candidate, answer) };

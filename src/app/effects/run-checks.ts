@@ -1,5 +1,5 @@
 import type { Job, JobEnd, LeftFiles } from '../../check-runner/runner.ts';
-import { branchSubjectOf, type Candidate, compositionOf } from '../../engine/model/candidate.ts';
+import { type Candidate, compositionOf } from '../../engine/model/candidate.ts';
 import type { CheckConclusion, CheckStatus } from '../../engine/model/check.ts';
 import { LOWEST_PRIORITY_VALUE } from '../../engine/model/priority.ts';
 import { findCandidate, type Queue } from '../../engine/model/queue.ts';
@@ -8,9 +8,10 @@ import { type Instant, pause } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import { getIn } from '../../lib/int-map.ts';
 import type { RunnerCheck } from '../../storage/repositories.ts';
-import { uploadsOf } from '../core/check-uploads.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { formatRef } from '../core/find-queue.ts';
+import { testBranchOf } from '../queue/entry-run.ts';
+import { uploadsOf } from '../queue/report-check.ts';
 import { CheckLog } from './check-log.ts';
 import { DONE, type EffectAnswer, type EffectRun } from './effect-run.ts';
 import { handInReports } from './hand-in-reports.ts';
@@ -38,7 +39,9 @@ export async function runChecks(run: EffectRun, candidate: Candidate, stop: Abor
   const testRunId = candidateIdOf(run.found.id, candidate.number);
   const checkRun = { ...run, candidate, testRunId, stop: AbortSignal.any([stop, watch.decided]) };
   try {
-    const open = run.checks.filter(({ name }) => !isCompleted(candidate, name));
+    // SPEC R7
+    const completed = new Set(candidate.checks.flatMap(({ name, status }) => (status === 'COMPLETED' ? name : [])));
+    const open = run.checks.filter(({ name }) => !completed.has(name));
     const results = await Promise.allSettled(open.map((check) => runCheck(checkRun, check)));
     const failed = results.find((result) => result.status === 'rejected');
     if (failed !== undefined && !watch.decided.aborted) throw failed.reason;
@@ -46,11 +49,6 @@ export async function runChecks(run: EffectRun, candidate: Candidate, stop: Abor
     watch.end();
   }
   return stop.aborted && !watch.decided.aborted ? { kind: 'later', delayMs: 0 } : DONE;
-}
-
-// SPEC R7
-function isCompleted({ checks }: Candidate, name: string): boolean {
-  return checks.some((check) => check.name === name && check.status === 'COMPLETED');
 }
 
 /** Aborts its signal when the candidate is not under test any more. */
@@ -284,13 +282,13 @@ function checkVariables(
 ): Record<string, string> {
   const candidateId = candidateIdOf(found.id, candidate.number);
   const { members } = candidate;
-  const testBranch = forge.testBranchOf({ candidateId, ...branchSubjectOf(candidate) });
+
   return {
     CI: 'true',
     SLUICE: 'true',
     SLUICE_REPOSITORY: formatRef(repository),
     SLUICE_TARGET_BRANCH: found.queue.branch,
-    SLUICE_TEST_BRANCH: testBranch,
+    SLUICE_TEST_BRANCH: testBranchOf(forge, found, candidate),
     SLUICE_TEST_RUN_ID: candidateId,
     SLUICE_CHECK: name,
     SLUICE_COMMIT: candidate.commit?.sha ?? '',

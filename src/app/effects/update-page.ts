@@ -2,22 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { freeSlots } from '../../engine/line/slots.ts';
 import { compositionOf } from '../../engine/model/candidate.ts';
 import type { UpdatePage } from '../../engine/model/effect.ts';
-import { type Entry, findCandidate, findEntry, isLive, ownRunOf, type Queue } from '../../engine/model/queue.ts';
+import { type Entry, findCandidate, isLive, ownRunOf, type Queue } from '../../engine/model/queue.ts';
 import type { PageWriter } from '../../forge/hosting.ts';
 import { isKnownNotApplied } from '../../forge/known-not-applied.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import { memo } from '../../lib/memo.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { App } from '../core/app.ts';
-import type { LoadedQueue } from '../core/commit-draft.ts';
 import { spreadOf } from '../core/leased-worker.ts';
-import { decodeShownEntry, versionOfEffect } from '../core/queue-codec.ts';
+import { versionOfEffect } from '../core/queue-codec.ts';
 import { collectPageFacts, type PageHost } from '../pr-page/collect-page-facts.ts';
 import { changeNote, findNote, type Note, type NoteKey, type StoredNote } from '../pr-page/note.ts';
 import { createPairedWriter } from '../pr-page/paired-writer.ts';
 import { type PageOutcome, waitForPage, writePage } from '../pr-page/write-page.ts';
-import { WriteSlots } from '../pr-page/write-slots.ts';
+import { findAnyEntry } from '../queue/find-entry.ts';
 import { DONE, type EffectAnswer, type EffectRun, type LongEffect } from './effect-run.ts';
 
 /** A pull request whose base changes is in one queue after the other. The page shows the latest few. */
@@ -85,16 +85,13 @@ async function writeUntilLast(run: EffectRun, update: PageUpdate): Promise<Effec
       if (typeof outcome === 'object') return outcome;
       hasLostLease ||= outcome === 'lost';
     } catch (error) {
-      if (!isLimited(error)) throw error;
+      // A rate limit of an hour is no failure: the page is updated when it ends.
+      const isLimited = error instanceof Fault && error.code === 'FORGE_UNAVAILABLE' && isKnownNotApplied(error);
+      if (!isLimited) throw error;
       return { kind: 'later', delayMs: CROWDED_MS * (1 + spreadOf(update.id)) };
     }
   }
   throw leftToOther();
-}
-
-/** A rate limit of an hour is no failure: the page is updated when it ends. */
-function isLimited(error: unknown): boolean {
-  return error instanceof Fault && error.code === 'FORGE_UNAVAILABLE' && isKnownNotApplied(error);
 }
 
 const MAX_TRIES = 5;
@@ -122,7 +119,7 @@ async function updateOnce(
   // The effect waited for its slot, and the queue may have changed.
   const found = await app.queues.find(run.found.id);
   const repository = found && (await app.directory.findRepositoryById(found.repositoryId));
-  const entry = found && (await findAny(app, found, prNumber));
+  const entry = found && (await findAnyEntry(app, found, prNumber));
   if (found === undefined || repository === undefined || entry === undefined) return DONE;
   if (isAboutToChange(found.queue, entry, app.clock.now())) return { kind: 'later', delayMs: ABOUT_TO_CHANGE_MS };
   const views = await collectViews({ app, forge, repository }, stored.note.queues, prNumber);
@@ -189,7 +186,7 @@ async function collectViews(place: PageHost, queueIds: readonly QueueId[], prNum
   const views = [];
   for (const queueId of queueIds) {
     const loaded = await place.app.queues.find(queueId);
-    const entry = loaded?.queue.hasPages === true ? await findAny(place.app, loaded, prNumber) : undefined;
+    const entry = loaded?.queue.hasPages === true ? await findAnyEntry(place.app, loaded, prNumber) : undefined;
     if (loaded === undefined || entry === undefined) continue;
     views.push({ loaded, entry, facts: await collectPageFacts(place, loaded, entry) });
   }
@@ -202,13 +199,29 @@ async function collectViews(place: PageHost, queueIds: readonly QueueId[], prNum
   );
 }
 
-async function findAny(
-  app: App,
-  { id, queue }: LoadedQueue,
-  prNumber: UpdatePage['prNumber'],
-): Promise<Entry | undefined> {
-  const live = findEntry(queue, prNumber);
-  if (live !== undefined) return live;
-  const row = await app.store.queueRecords.findEntry(id, prNumber);
-  return row === undefined ? undefined : decodeShownEntry(row);
+/** A batch is written at once. More parallel writes would only make the forge throttle us. */
+const AT_ONCE = 8;
+/** When this many writes wait, further effects wait in the store. */
+const MAX_WAITING = 100;
+
+/** Limits the writes in parallel for each owner at a forge: a slow owner does not hold up the others. */
+class WriteSlots {
+  readonly #owners = new Map<string, Semaphore>();
+
+  isCrowded(owner: string): boolean {
+    return (this.#owners.get(owner)?.waiting ?? 0) >= MAX_WAITING;
+  }
+
+  /** Resolves to a function that releases the slot. Undefined: `stop` came first. */
+  async take(owner: string, stop: AbortSignal): Promise<(() => void) | undefined> {
+    if (stop.aborted) return undefined;
+    const slots = this.#owners.get(owner) ?? new Semaphore(AT_ONCE);
+    this.#owners.set(owner, slots);
+    const release = await slots.take(undefined, stop);
+    if (release === undefined) return undefined;
+    return () => {
+      release();
+      if (slots.isIdle) this.#owners.delete(owner);
+    };
+  }
 }

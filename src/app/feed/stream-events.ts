@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import type { Timing } from '../../lib/clock.ts';
 import { memo } from '../../lib/memo.ts';
 import type { FeedRow } from '../../storage/feed.ts';
 import type { QueueId } from '../../storage/queues.ts';
@@ -131,7 +130,8 @@ class EventStream extends Readable implements Follower {
   }
 
   #tell(rows: readonly FeedRow[]): void {
-    if (isExpired(this.#app.clock, this.#caller)) return this.end();
+    // A timer may be late.
+    if ((this.#caller.expiresAt ?? Number.POSITIVE_INFINITY) <= this.#app.clock.now()) return this.end();
     for (const row of rows) {
       if (isRevocation(row, this.#caller)) return this.end();
       if (row.seq > this.#seq && isWithin(this.#reach, row)) this.#send(formatRow(row));
@@ -182,7 +182,10 @@ class EventStream extends Readable implements Follower {
   /** A token that a busy stream uses ends like any other. */
   #beatLater(): void {
     if (this.#isOver) return;
-    this.#cancelBeat = this.#app.clock.after(untilNextBeat(this.#app.clock, this.#caller), () => void this.#beat());
+    const { clock } = this.#app;
+    const { expiresAt = Number.POSITIVE_INFINITY } = this.#caller;
+    const beatMs = Math.max(1, Math.min(BEAT_MS, expiresAt - clock.now()));
+    this.#cancelBeat = clock.after(beatMs, () => void this.#beat());
   }
 
   async #beat(): Promise<void> {
@@ -194,15 +197,6 @@ class EventStream extends Readable implements Follower {
       this.destroy(error as Error);
     }
   }
-}
-
-function untilNextBeat(clock: Timing, { expiresAt }: Caller): number {
-  return expiresAt === undefined ? BEAT_MS : Math.max(1, Math.min(BEAT_MS, expiresAt - clock.now()));
-}
-
-/** A timer may be late. */
-function isExpired(clock: Timing, { expiresAt }: Caller): boolean {
-  return expiresAt !== undefined && expiresAt <= clock.now();
 }
 
 // SPEC X11

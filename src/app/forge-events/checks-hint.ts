@@ -1,7 +1,6 @@
 import type { Candidate } from '../../engine/model/candidate.ts';
 import type { Check } from '../../engine/model/check.ts';
 import { type Entry, isAdmitted } from '../../engine/model/queue.ts';
-import type { CheckReport } from '../../forge/hosting.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import { type FoundQueue, toForgeRepository } from '../core/find-queue.ts';
 import { requestPullRequestPoll } from '../core/request-poll.ts';
@@ -14,7 +13,10 @@ type ChecksHint = HintOf<'checks'>;
 /** CI reported on a commit: one under test, or the head of a pull request that is not mergeable yet. */
 export async function readReportedChecks(run: HintRun, hint: ChecksHint): Promise<HintOutcome> {
   const queues = await loadQueues(run.app, [run.repository]);
-  await pollWaitingEntries(run, queues, hint);
+  // Mergeability is a fact of the pull request, so that the pull request is read again.
+  for (const found of queues) {
+    for (const { prNumber } of waitingAt(found, hint)) await requestPullRequestPoll(run.app, run.repository, prNumber);
+  }
   const tested = queues.flatMap((found) =>
     findOpenCandidates(found.queue, hint.sha).map((candidate) => ({ found, candidate })),
   );
@@ -27,23 +29,15 @@ export async function readReportedChecks(run: HintRun, hint: ChecksHint): Promis
   const reports = answer.get(hint.sha) ?? [];
   for (const { found, candidate } of tested) await reportChecks(run.app, found, candidate, reports);
   const unconfirmed = tested.flatMap(({ candidate }) => unconfirmedIn(candidate));
-  return [hint.check ?? [], unconfirmed].flat().every((name) => isThere(reports, name)) ? 'done' : 'later';
+  // GitHub may announce the end of a check a moment before its API shows it.
+  const shown = new Set(reports.flatMap(({ name, status }) => (status === 'COMPLETED' ? name : [])));
+  return [hint.check ?? [], unconfirmed].flat().every((name) => shown.has(name)) ? 'done' : 'later';
 }
 
 /** An open candidate or a waiting entry depends on these checks. */
 export function isWaitedFor({ queue }: Pick<FoundQueue, 'queue'>, hint: ChecksHint): boolean {
   const tested = findOpenCandidates(queue, hint.sha);
   return tested.some((candidate) => mayDecide(candidate, hint)) || waitingAt({ queue }, hint).length > 0;
-}
-
-/** Mergeability is a fact of the pull request, so that the pull request is read again. */
-async function pollWaitingEntries(
-  { app, repository }: HintRun,
-  queues: readonly FoundQueue[],
-  hint: ChecksHint,
-): Promise<void> {
-  const waiting = queues.flatMap((found) => waitingAt(found, hint));
-  for (const { prNumber } of waiting) await requestPullRequestPoll(app, repository, prNumber);
 }
 
 function waitingAt({ queue }: Pick<FoundQueue, 'queue'>, { sha }: ChecksHint): readonly Entry[] {
@@ -70,9 +64,4 @@ function mayDecide({ required, checks }: Candidate, { check: name, startedAt }: 
 
 function isConfirmed({ status, isUnconfirmed }: Check): boolean {
   return status === 'COMPLETED' && isUnconfirmed !== true;
-}
-
-/** GitHub may announce the end of a check a moment before its API shows it. */
-function isThere(reports: readonly CheckReport[], name: string): boolean {
-  return reports.some((report) => report.name === name && report.status === 'COMPLETED');
 }

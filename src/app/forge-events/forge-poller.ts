@@ -105,7 +105,8 @@ export async function pollRepository(app: App, stored: StoredHint): Promise<Hint
     const isChanged = identity !== undefined && (await settleIdentity(app, hosting, repository, identity));
     app.outages.end(repository.id, app.clock.now());
     if (isChanged) return { kind: 'postpone', dueAt: app.clock.now() };
-    await applyPoll(app, place, snapshot, since);
+    for (const found of queues) await applyPollToQueue(app, found, snapshot);
+    await storeChanges(app, place, snapshot.changed, since);
     const next = { repositoryId, since: nextSince(snapshot, since, askedAt) };
     const dueAt = app.clock.now() + (pollIsOnlySource(app, place) ? HURRIED_MS : EVERY_MS);
     return { kind: 'postpone', dueAt, body: encodePollState(next) };
@@ -129,11 +130,6 @@ function readForge(hosting: Hosting, { repository, queues }: PolledRepository, s
     commits: [...commits],
     since,
   });
-}
-
-async function applyPoll(app: App, place: PolledRepository, snapshot: ForgeSnapshot, since: Instant): Promise<void> {
-  for (const found of place.queues) await applyPollToQueue(app, found, snapshot);
-  await storeChanges(app, place, snapshot.changed, since);
 }
 
 async function applyPollToQueue(app: App, found: FoundQueue, snapshot: ForgeSnapshot): Promise<void> {
@@ -176,19 +172,15 @@ async function storeChanges(
   for (const pr of changed) {
     const key = { repositoryId: repository.id, prNumber: pr.number };
     await rememberHead(app, key, { sha: pr.headSha, at: now, changedAt: pr.updatedAt });
-    hints.push(...commentsOf(repository, pr));
+    for (const { id, createdAt: _, ...comment } of pr.comments) {
+      const { owner, name } = repository;
+      hints.push({ kind: 'comment', number: pr.number, commentId: id, ...comment, owner, name, key: `comment:${id}` });
+    }
     if (pr.updatedAt > since) hints.push(...labelsOf(place, pr, await readNote(app, key)));
   }
   if (hints.length === 0) return;
   await app.store.hints.add(hints.map((hint) => encodeHint(repository, hint, now)));
   app.hints.wake();
-}
-
-function commentsOf({ owner, name }: Repository, { number, comments }: ChangedPullRequest): readonly WebhookHint[] {
-  return comments.map(({ id, createdAt: _, ...comment }) => ({
-    ...{ kind: 'comment', number, commentId: id, ...comment },
-    ...{ owner, name, key: `comment:${id}` },
-  }));
 }
 
 /** A label command for each queue whose enqueueing label was added or removed since the note was written. */
@@ -202,7 +194,8 @@ function labelsOf(
   return queues
     .filter(({ queue }) => queue.settings.labelCommandsEnabled && queue.branch === pr.baseBranch)
     .filter(({ queue }) => {
-      const isThere = labels.some((label) => isSameLabel(label, queue.settings.enqueueingLabel));
+      const wanted = queue.settings.enqueueingLabel.toLowerCase();
+      const isThere = labels.some((label) => label.toLowerCase() === wanted);
       const isNoted = note.enqueueingLabel !== undefined;
       return isThere ? !isNoted || findEntry(queue, number) === undefined : isNoted;
     })
@@ -210,10 +203,6 @@ function labelsOf(
       const label = settings.enqueueingLabel;
       return { kind: 'label', number, label, owner, name, key: `${owner}/${name} label ${number} ${label}` };
     });
-}
-
-function isSameLabel(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase();
 }
 
 /** By the forge's clock. A second that may not be over yet is read again; older ones were read whole. */

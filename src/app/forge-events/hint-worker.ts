@@ -31,7 +31,9 @@ const REMEMBER_MS = 7 * 24 * 3_600_000;
 /** A hint that fails by a bug of ours is dropped after this many attempts: the poller reads the same facts later. */
 const MAX_BUG_ATTEMPTS = 5;
 /** Commands are retried for a day. For everything else the poller finds the state after an outage of any length. */
-const MAX_ATTEMPTS = { comment: 1_500, label: 1_500, others: 12 };
+// SPEC G131
+const MAX_ATTEMPTS: { readonly [kind: string]: number } = { comment: 1_500, label: 1_500 };
+const MAX_OTHER_ATTEMPTS = 12;
 
 /**
  * Handles stored hints: reads the present state from the forge, and feeds it to the engine. Hints about the same pull
@@ -43,7 +45,7 @@ export function createHintWorker(app: App, holder: string): HintWorker {
     name: 'hint',
     store: app.store.hints,
     listen: (wake) => app.hints.listen(wake),
-    slots: () => AT_ONCE * Math.max(1, countHosts(app)),
+    slots: () => AT_ONCE * Math.max(1, [...app.forges.values()].filter(({ hosting }) => hosting !== undefined).length),
     idOf: ({ host, key }) => `${host} ${key}`,
     lineOf: subjectOf,
     isCrowded: ({ host }, held) => held.filter((other) => other.host === host).length >= AT_ONCE,
@@ -53,10 +55,6 @@ export function createHintWorker(app: App, holder: string): HintWorker {
 }
 
 export type HintWorker = LeasedWorker<StoredHint, HintSettlement>;
-
-function countHosts({ forges }: App): number {
-  return [...forges.values()].filter(({ hosting }) => hosting !== undefined).length;
-}
 
 async function handle(app: App, stored: StoredHint): Promise<HintSettlement> {
   const now = app.clock.now();
@@ -88,7 +86,8 @@ function settlementFor({ clock, log }: App, hint: StoredHint, error: unknown, is
   const { key, attempts, dueAt } = hint;
   if (isStopped || (error instanceof Fault && error.code === 'SHUTTING_DOWN')) return { kind: 'postpone', dueAt };
   log.warn({ err: error, hint: key, attempts: attempts + 1 }, 'could not handle a webhook hint');
-  const isHopeless = attempts + 1 >= (error instanceof Fault ? maxAttempts(hint) : MAX_BUG_ATTEMPTS);
+  const isHopeless =
+    attempts + 1 >= (error instanceof Fault ? (MAX_ATTEMPTS[hint.kind] ?? MAX_OTHER_ATTEMPTS) : MAX_BUG_ATTEMPTS);
   if (isHopeless && hint.kind !== POLL_KIND) return { kind: 'done' };
   return { kind: 'retry', dueAt: clock.now() + delayOf(key, attempts, RETRY) };
 }
@@ -112,11 +111,6 @@ function handleHint(run: HintRun, hint: WebhookHint): Promise<HintOutcome> {
     default:
       return unreachable(hint);
   }
-}
-
-// SPEC G131
-function maxAttempts({ kind }: StoredHint): number {
-  return kind === 'comment' || kind === 'label' ? MAX_ATTEMPTS[kind] : MAX_ATTEMPTS.others;
 }
 
 function waitFor({ receivedAt }: StoredHint, now: Instant): HintSettlement {

@@ -177,7 +177,9 @@ export class PlainGitPoller {
     const hasMoved = last === undefined || last.head !== head;
     const isOurMove = last !== undefined && head === found.queue.head?.sha;
     const isAllDue = hasMoved && !(isOurMove && now - last.at < READ_ALL_EVERY_MS);
-    const isDue = (entry: Entry) => isAllDue || this.#mayHaveChanged(entry, heads) || (hasMoved && conflicts(entry));
+    // After a move the conflicting change may have been reverted.
+    const isDue = (entry: Entry) =>
+      isAllDue || this.#mayHaveChanged(entry, heads) || (hasMoved && entry.pr.mergeability === 'NOT_MERGEABLE');
     const due = [...valuesOf(found.queue.entries)].filter(isDue);
     if (isObserved && due.length === 0 && !hasMoved) return { ...last, quiet: { queue: found.queue, heads } };
     const isSeen = await this.#readEntries(found, due);
@@ -228,9 +230,4 @@ interface Seen {
   readonly head: Sha | undefined;
   readonly heads: ReadonlyMap<PrNumber, Sha>;
   readonly last: FullRead | undefined;
-}
-
-/** The conflicting change may have been reverted. */
-function conflicts({ pr }: Entry): boolean {
-  return pr.mergeability === 'NOT_MERGEABLE';
 }

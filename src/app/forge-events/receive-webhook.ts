@@ -14,7 +14,7 @@ export type Receipt =
   | { readonly kind: 'unreadable'; readonly detail: string };
 
 /** The address that a webhook was sent to. Without a host it may be from any forge of this kind. */
-export interface WebhookAddress {
+interface WebhookAddress {
   readonly kind: string;
   readonly host: string | undefined;
 }
@@ -65,22 +65,20 @@ async function keep(app: App, host: string, hints: readonly WebhookHint[]): Prom
 
 async function toOurs(app: App, host: string, hint: WebhookHint): Promise<readonly HintRow[]> {
   const found = await app.directory.findRepositoriesAt({ host, owner: hint.owner, name: hint.name });
-  if (found.length === 0 && hint.forgeId !== undefined) return toRenamed(app, host, hint.forgeId);
+  if (found.length === 0 && hint.forgeId !== undefined) {
+    // The repository has another name here. Its identity is settled at once, and the poll after that reads what changed.
+    // SPEC G172
+    const known = await app.directory.findRepositoriesWithId(host, hint.forgeId);
+    return known.map((repository) => {
+      const { owner, name } = repository;
+      return encodeHint(repository, { kind: 'access', owner, name, key: `${owner}/${name} access` }, app.clock.now());
+    });
+  }
   const rows: HintRow[] = [];
   for (const repository of found) {
     if (await isRelevant(app, repository, hint)) rows.push(encodeHint(repository, hint, app.clock.now()));
   }
   return rows;
-}
-
-/** The repository has another name here. Its identity is settled at once, and the poll after that reads what changed. */
-// SPEC G172
-async function toRenamed(app: App, host: string, forgeId: string): Promise<readonly HintRow[]> {
-  const known = await app.directory.findRepositoriesWithId(host, forgeId);
-  return known.map((repository) => {
-    const { owner, name } = repository;
-    return encodeHint(repository, { kind: 'access', owner, name, key: `${owner}/${name} access` }, app.clock.now());
-  });
 }
 
 /**

@@ -7,14 +7,14 @@ import { reportOfCheck } from '../../forge/report-of-check.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { App } from '../core/app.ts';
-import { uploadsOf } from '../core/check-uploads.ts';
 import type { FoundQueue } from '../core/find-queue.ts';
+import { uploadsOf } from '../queue/report-check.ts';
 
 /** Checks that are not required are only shown, so that a limit does no harm. */
 const MAX_OTHERS = 100;
 
 /** Check results still count for this candidate: rerunning a failed check can clear the failure. */
-export function isOpen({ state, sameTreeAs, failure }: Candidate): boolean {
+function isOpen({ state, sameTreeAs, failure }: Candidate): boolean {
   if (state === 'testing') return sameTreeAs === undefined;
   return state === 'failed' && failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED';
 }

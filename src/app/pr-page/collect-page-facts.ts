@@ -1,16 +1,19 @@
 import { testingEndsAt } from '../../engine/evidence/judge.ts';
 import { isSilent } from '../../engine/line/silence.ts';
 import type { Candidate } from '../../engine/model/candidate.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { type Entry, isLive, type Queue } from '../../engine/model/queue.ts';
 import { unlanded } from '../../engine/model/roster.ts';
 import type { Forge } from '../../forge/forge.ts';
+import type { Instant } from '../../lib/clock.ts';
 import { valuesOf } from '../../lib/int-map.ts';
+import type { Sha } from '../../lib/sha.ts';
 import type { TransitionRow } from '../../storage/queues.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import { explain } from '../../words/explain.ts';
-import type { ExplanationReason, FailedCheck } from '../../words/explanation.ts';
+import type { Explanation, ExplanationReason, FailedCheck } from '../../words/explanation.ts';
 import { unforeseeableText } from '../../words/forecast.ts';
-import { headlineOf } from '../../words/headlines.ts';
+import { type Headline, headlineOf } from '../../words/headlines.ts';
 import type { App } from '../core/app.ts';
 import type { LoadedQueue } from '../core/commit-draft.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
@@ -18,7 +21,64 @@ import { findPageLink } from '../core/page-link.ts';
 import { decodeTransition, type StoredTransition } from '../core/queue-codec.ts';
 import { collectBeyond, findRun, testBranchOf } from '../queue/entry-run.ts';
 import { safeAddress } from './markdown.ts';
-import type { PageFacts, RunFacts } from './page-facts.ts';
+
+/** Everything that the page shows about a pull request in one queue. */
+export interface PageFacts {
+  readonly branch: string;
+  readonly entry: Entry;
+  readonly explanation: Explanation;
+  readonly headline: Headline;
+  /** The number of admitted entries. */
+  readonly admitted: number;
+  /** Why it is tested again. */
+  readonly retestReason: TimelineSentence | undefined;
+  readonly submittedBy: string | undefined;
+  readonly run: RunFacts | undefined;
+  /** Pull requests that a text may link to. */
+  readonly linkable: ReadonlySet<number>;
+  /** The address of the repository's page. */
+  readonly page: string | undefined;
+  /** Its page on the dashboard. */
+  readonly dashboard: string | undefined;
+  readonly howToSubmit: HowToSubmit;
+  /** When it lands, if that can be said. */
+  readonly forecast: { readonly landsAtP50: Instant; readonly landsAtP95: Instant } | undefined;
+}
+
+export interface TimelineSentence {
+  readonly text: string;
+  readonly actor?: string | undefined;
+}
+
+/** How a person can submit it again. */
+export interface HowToSubmit {
+  readonly hasCommands: boolean;
+  readonly label: string | undefined;
+}
+
+/** The present candidate, or the last one. */
+export interface RunFacts {
+  readonly id: string;
+  readonly branch: string;
+  readonly sha: Sha | undefined;
+  readonly isBisection: boolean;
+  /** The candidate also has a draft pull request. */
+  readonly hasDraft: boolean;
+  /** Pull requests that are tested together, with this one. */
+  readonly members: readonly PrNumber[];
+  readonly beneath: readonly PrNumber[];
+  readonly required: readonly string[];
+  /** Set when the required checks have reported nothing for long. */
+  readonly silentSince: Instant | undefined;
+  /** Checks that CI reported and that are not required. */
+  readonly heard: readonly string[];
+  /** Checks that have not reported by then count as failed. Undefined: no limit, or already over. */
+  readonly endsAt: Instant | undefined;
+  /** The candidate in which the same tree passed before, so that this one did not run. */
+  readonly provenBy: string | undefined;
+  /** Required checks that failed, also waived ones. */
+  readonly failed: readonly FailedCheck[];
+}
 
 /** The forge and repository that have the pull request's page. */
 export interface PageHost {
@@ -45,7 +105,8 @@ export async function collectPageFacts(place: PageHost, loaded: LoadedQueue, ent
     explanation,
     admitted: queue.index.admitted,
     headline: headlineOf(queue, entry),
-    retestReason: isOver(setback, entry) ? undefined : setback,
+    // The conflict with a pull request ahead is no news once it is under test again.
+    retestReason: setback?.reason === 'CONFLICTS_WITH_PREREQUISITE' && entry.state === 'TESTING' ? undefined : setback,
     submittedBy: submitted && decodeTransition(submitted).actor,
     run,
     linkable: collectLinkable(queue, entry, {
@@ -68,11 +129,6 @@ function forecastOf(app: App, loaded: LoadedQueue, { prNumber }: Entry): PageFac
   if (unforeseeableText(loaded.queue) !== undefined) return undefined;
   const { landsAtP50, landsAtP95 } = app.forecasts.find(loaded)?.entries.get(prNumber) ?? {};
   return landsAtP50 === undefined || landsAtP95 === undefined ? undefined : { landsAtP50, landsAtP95 };
-}
-
-/** The conflict with a pull request ahead is no news once it is under test again. */
-function isOver(setback: StoredTransition | undefined, { state }: Entry): boolean {
-  return setback?.reason === 'CONFLICTS_WITH_PREREQUISITE' && state === 'TESTING';
 }
 
 /** The last setback since the submission. */

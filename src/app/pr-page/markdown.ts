@@ -28,7 +28,7 @@ export function words(text: string, { maxLength = MAX_LENGTH, ours = NOBODY }: W
     .replace(/\b(?:www|mailto|xmpp)(?=[.:])/gi, `$&${NO_WIDTH}`);
 }
 
-export interface WordsOptions {
+interface WordsOptions {
   readonly maxLength?: number;
   /** Pull requests that may become references. */
   readonly ours?: ReadonlySet<number>;

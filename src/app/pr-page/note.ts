@@ -43,7 +43,7 @@ export interface ShownVersion {
   readonly version: number;
 }
 
-export interface PageLease {
+interface PageLease {
   /** The attempt. */
   readonly by: string;
   /** The id of its effect. The next attempt of the same effect follows only after the first has ended. */
@@ -79,13 +79,13 @@ export interface CheckNote {
   readonly isOpen?: true;
 }
 
-export interface ReplyNote {
+interface ReplyNote {
   /** The id of the answered comment or label change. */
   readonly to: string;
   readonly at: Instant;
 }
 
-export interface SeenHead {
+interface SeenHead {
   readonly sha: Sha;
   readonly at: Instant;
   /** The last known change of the pull request with this head, by the forge's clock. */

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import type { Entry } from '../../engine/model/queue.ts';
-import type { ForgeRepository } from '../../forge/forge.ts';
+import type { ForgeRepository } from '../../forge/forge-repository.ts';
 import type { PageWriter } from '../../forge/hosting.ts';
 import type { App } from '../core/app.ts';
 import type { LoadedQueue } from '../core/commit-draft.ts';
+import type { PageFacts } from './collect-page-facts.ts';
 import type { Note, NoteKey } from './note.ts';
-import type { PageFacts } from './page-facts.ts';
 import type { PairedWriter } from './paired-writer.ts';
 
 /** The context of one write to a pull request's page. */

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aPullRequest } from '../../../test/helpers/a-pull-request.ts';
-
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { ENTRY_STATES, type Entry, type EntryId, type EntryState, NEW_ENTRY } from '../../engine/model/queue.ts';
 import type { ExplanationReason, FailedCheck } from '../../words/explanation.ts';
 import { headlineOf } from '../../words/headlines.ts';
-import type { PageFacts, RunFacts } from './page-facts.ts';
+import type { PageFacts, RunFacts } from './collect-page-facts.ts';
 import { renderComment } from './render-comment.ts';
 import { renderCheckRun } from './write-check-run.ts';
 

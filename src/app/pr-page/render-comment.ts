@@ -1,15 +1,14 @@
 import type { Landed } from '../../engine/model/candidate.ts';
 import { type Entry, isLive } from '../../engine/model/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
-import type { ExplanationReason } from '../../words/explanation.ts';
+import type { ExplanationReason, FailedCheck, FailedTest } from '../../words/explanation.ts';
 import { isUntested } from '../../words/headlines.ts';
 import { landingProof } from '../../words/landing.ts';
 import { minuteOf } from '../../words/phrases.ts';
 import { heardText } from '../../words/testing.ts';
-import { renderHeadline } from './headline.ts';
-import { code, joinLines, link, words } from './markdown.ts';
-import type { HowToSubmit, PageFacts, RunFacts, TimelineSentence } from './page-facts.ts';
-import { renderFailures } from './render-failures.ts';
+import { latelyText, VERBS } from '../../words/tests.ts';
+import type { HowToSubmit, PageFacts, RunFacts, TimelineSentence } from './collect-page-facts.ts';
+import { code, joinLines, link, tame, words } from './markdown.ts';
 
 /** Marks our comment, to find it again. Texts by others are escaped and cannot contain it. */
 export const COMMENT_MARKER = '<!-- sluice:queue -->';
@@ -32,10 +31,11 @@ export function renderComment(queues: readonly PageFacts[], at: Instant): { text
     const lines = [COMMENT_MARKER, ...renderSituation(shown), ...others.flatMap(renderBriefly)];
     return [joinLines(lines, MAX_COMMENT, REST), ...renderWays(shown)].join('\n');
   };
+  const dashboard = first.dashboard === undefined ? '' : ` ${link('Live on the dashboard', first.dashboard)}.`;
   // The time of writing, the forecast and how many others are queued are no part of the essence: an unchanged comment
   // is not written again.
   return {
-    text: `${render(first)}\n\n<sub>As of ${minuteOf(at)}.${renderForecast(first, at)}${renderLink(first)}</sub>`,
+    text: `${render(first)}\n\n<sub>As of ${minuteOf(at)}.${renderForecast(first, at)}${dashboard}</sub>`,
     essence: render({ ...first, admitted: 0 }),
   };
 }
@@ -45,10 +45,6 @@ export function renderComment(queues: readonly PageFacts[], at: Instant): { text
 function renderForecast({ forecast }: PageFacts, at: Instant): string {
   if (forecast === undefined || forecast.landsAtP95 <= at) return '';
   return ` Lands at about ${minuteOf(Math.max(at, forecast.landsAtP50))} (95%: by ${minuteOf(forecast.landsAtP95)}).`;
-}
-
-function renderLink({ dashboard }: PageFacts): string {
-  return dashboard === undefined ? '' : ` ${link('Live on the dashboard', dashboard)}.`;
 }
 
 /** Everything without the commands. The check run shows it too. */
@@ -259,4 +255,67 @@ function simplify(reason: ExplanationReason): ExplanationReason[] {
 
 function withPlainTimes(text: string): string {
   return text.replace(/\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z/g, '$1 $2 UTC');
+}
+
+/** Markdown, one line. */
+function renderHeadline({ headline: { icon, text }, branch, explanation, admitted }: PageFacts): string {
+  const { position } = explanation;
+  const place = position === undefined ? '' : `, number ${position} of ${Math.max(position, admitted)}`;
+  return `### ${icon} ${text} · ${code(branch)}${place}`;
+}
+
+/** Plain text, one line. */
+export function titleOf({ entry, run, headline: { text } }: PageFacts): string {
+  const checks = run?.failed.filter(({ isWaived }) => !isWaived).map(({ name }) => tame(name, 60)) ?? [];
+  if (entry.state === 'MERGED' && entry.landed !== undefined) return `${text} as ${entry.landed.sha.slice(0, 12)}`;
+  if (entry.state !== 'FAILED' || checks.length === 0) return text;
+  const more = checks.length > 2 ? ` and ${checks.length - 2} more` : '';
+  return `${text}: ${checks.slice(0, 2).join(', ')}${more}`;
+}
+
+const MAX_CHECKS = 20;
+const MAX_TESTS = 20;
+/** Half of a comment, so that the rest fits too. */
+const MAX_LENGTH = 30_000;
+
+const TEST_KINDS: { readonly [Kind in FailedTest['kind']]: string } = {
+  failed: '',
+  flaky: ' (known to be flaky)',
+  broken: ' (known to be broken)',
+  quarantined: ' (quarantined)',
+};
+
+/** The failed checks, each with its link and its failed tests. */
+function renderFailures({ entry, run }: PageFacts): string[] {
+  if (run === undefined || run.failed.length === 0 || entry.state === 'NOT_READY' || entry.state === 'MERGED')
+    return [];
+  const renderCheck = (check: FailedCheck) => renderOne(check, run.branch);
+  const lines = joinLines(run.failed.slice(0, MAX_CHECKS).flatMap(renderCheck), MAX_LENGTH, '- and more');
+  const more = run.failed.length - MAX_CHECKS;
+  return ['', lines, ...(more > 0 ? [`- ${more} more checks failed`] : [])];
+}
+
+function renderOne(check: FailedCheck, branch: string): string[] {
+  const { name, conclusion, url, summary, isWaived } = check;
+  const what = conclusion === undefined ? renderUnreported(check, branch) : VERBS[conclusion];
+  const excuse = isWaived ? ', only in quarantined tests: it counts as passed' : '';
+  const said = summary === undefined || summary.trim() === '' ? '' : `: ${words(summary, { maxLength: 300 })}`;
+  return [`- ${link(code(name), url)} ${what}${excuse}${said}`, ...renderTests(check)];
+}
+
+/** The usual cause is that CI is not configured for test branches. */
+function renderUnreported({ hasBegun }: FailedCheck, branch: string): string {
+  const [prefix = ''] = branch.split('/');
+  return hasBegun ? 'did not finish in time' : `never reported. Does CI run for branches ${code(`${prefix}/**`)}?`;
+}
+
+function renderTests({ tests, failing }: FailedCheck): string[] {
+  const shown = tests.slice(0, MAX_TESTS);
+  const more = Math.max(failing, tests.length) - shown.length;
+  const lines = shown.map(({ name, kind, url, lately }) => {
+    const history = lately === undefined ? '' : `. ${latelyText(lately)}`;
+    return `  - ${link(code(name), url)}${TEST_KINDS[kind]}${history}`;
+  });
+  if (more <= 0) return lines;
+  return [...lines, `  - ${more} more ${more === 1 ? 'test' : 'tests'} failed`];
 }

@@ -1,7 +1,7 @@
 import type { CandidateEntry } from '../../forge/forge.ts';
 import { code, joinLines, words } from './markdown.ts';
 
-export interface DraftSituation {
+interface DraftSituation {
   readonly branch: string;
   readonly beneath: readonly CandidateEntry[];
   /** Empty for a test of the head of the target branch. */

@@ -1,14 +1,12 @@
-import type { CheckStatus } from '../../engine/model/check.ts';
 import type { Entry, EntryState } from '../../engine/model/queue.ts';
 import type { CheckRunDraft, Written } from '../../forge/hosting.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { LoadedQueue } from '../core/commit-draft.ts';
-import { titleOf } from './headline.ts';
+import type { PageFacts } from './collect-page-facts.ts';
 import { joinLines, tame } from './markdown.ts';
 import { type CheckNote, type Note, readNote } from './note.ts';
-import type { PageFacts } from './page-facts.ts';
 import { digestOf, type PageOfQueue, type PagePart, type PageWrite } from './page-write.ts';
-import { renderSituation } from './render-comment.ts';
+import { renderSituation, titleOf } from './render-comment.ts';
 
 // SPEC G143
 /** Shows the state as a check run on the queued head, one for each submission. */
@@ -17,20 +15,21 @@ export function planCheckRun(page: PageWrite, note: Note, { loaded, entry, facts
   const last = note.checks[loaded.id];
   const known = last?.submission === entry.submission ? last : undefined;
   // The entry left and was submitted again before the page was updated.
-  if (last?.isOpen === true && known === undefined) return planEndOfFormer(page, loaded, last);
+  if (last?.isOpen === true && known === undefined) {
+    const draft = draftOfFormer(page, loaded, last);
+    return { ...partOf(page, loaded, { noted: last, draft }), isPreliminary: true };
+  }
   const full = renderCheckRun(facts);
   if (full === undefined) return undefined;
   // An open check run is completed also after the setting was switched off: it would run for ever.
-  if (known === undefined && (!settings.statusCheckEnabled || !isOnItsHead(entry))) return undefined;
+  // A push removed the entry, and its new head was never in the queue.
+  const isOnItsHead = entry.admission !== undefined && entry.because.reason !== 'PR_PUSHED_TO';
+  if (known === undefined && (!settings.statusCheckEnabled || !isOnItsHead)) return undefined;
   const text = settings.commentsEnabled ? briefly(full) : full;
   if (known !== undefined && known.hash === digestOfText(text)) return undefined;
   const noted = known ?? begin(entry);
   const draft = draftOf(page, loaded, { noted, text, endedAt: entry.stateChangedAt, url: facts.dashboard });
   return partOf(page, loaded, { noted, draft: { ...draft, mayExist: known !== undefined } });
-}
-
-function planEndOfFormer(page: PageWrite, loaded: LoadedQueue, noted: CheckNote): PagePart {
-  return { ...partOf(page, loaded, { noted, draft: draftOfFormer(page, loaded, noted) }), isPreliminary: true };
 }
 
 function partOf(
@@ -131,11 +130,6 @@ function begin(entry: Entry): CheckNote {
   return { id: undefined, headSha: entry.pr.headSha, submission, startedAt, hash: undefined, isOpen: true };
 }
 
-/** A push removed the entry, and its new head was never in the queue. */
-function isOnItsHead({ admission, because }: Entry): boolean {
-  return admission !== undefined && because.reason !== 'PR_PUSHED_TO';
-}
-
 /** GitHub's limit is 65,535. */
 const MAX_SUMMARY = 60_000;
 
@@ -159,12 +153,7 @@ function checkNameOf(branch: string): string {
   return `Sluice (${tame(branch, 200)})`;
 }
 
-interface CheckStep {
-  readonly status: CheckStatus;
-  readonly conclusion: CheckRunDraft['conclusion'];
-}
-
-const STEPS: { readonly [State in EntryState]: CheckStep | undefined } = {
+const STEPS: { readonly [State in EntryState]: Pick<CheckRunDraft, 'status' | 'conclusion'> | undefined } = {
   NOT_READY: undefined,
   PENDING: { status: 'QUEUED', conclusion: undefined },
   TESTING: { status: 'IN_PROGRESS', conclusion: undefined },

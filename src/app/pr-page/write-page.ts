@@ -232,12 +232,19 @@ function planComment(page: PageWrite, note: Note, views: readonly PageOfQueue[])
 
 async function writeComment(page: PageWrite, text: string, known: CommentNote | undefined): Promise<CommentNote> {
   const target = { repository: page.repository, number: page.key.prNumber as PrNumber };
-  const former = known?.id === undefined ? await findLost(page, known) : { id: known.id, nodeId: known.nodeId };
+  // Without an id, an earlier attempt began to create the comment, and its answer got lost.
+  const former =
+    known?.id === undefined
+      ? known && (await page.hosting.findOwnComment({ ...target, marker: COMMENT_MARKER }))
+      : { id: known.id, nodeId: known.nodeId };
   if (former !== undefined) {
     const changed = await page.writer.writeComment({ ...target, ...former, text });
     if (changed !== undefined) return noteOf(changed, known?.isSecond);
     if (known?.isSecond === true) return { ...NO_COMMENT, isUnwanted: true };
-    await recordDeletion(page);
+    // An attempt after a crash must not create a third one.
+    await changeNote(page.app, page.key, (note) =>
+      note.lease?.by === page.attempt ? { ...note, comment: { ...NO_COMMENT, isSecond: true } } : undefined,
+    );
   }
   const created = await page.writer.writeComment({ ...target, id: undefined, text });
   // A pull request that accepts no comments is locked or deleted.
@@ -247,17 +254,4 @@ async function writeComment(page: PageWrite, text: string, known: CommentNote | 
 
 function noteOf({ id, nodeId }: Written, isSecond: true | undefined): CommentNote {
   return { id, nodeId, hash: undefined, ...(isSecond && { isSecond }) };
-}
-
-/** An earlier attempt began to create the comment, and its answer got lost. */
-async function findLost({ hosting, repository, key }: PageWrite, known: CommentNote | undefined) {
-  if (known === undefined) return undefined;
-  return hosting.findOwnComment({ repository, number: key.prNumber as PrNumber, marker: COMMENT_MARKER });
-}
-
-/** A person deleted the comment. An attempt after a crash must not create a third one. */
-async function recordDeletion({ app, key, attempt }: PageWrite): Promise<void> {
-  await changeNote(app, key, (note) =>
-    note.lease?.by === attempt ? { ...note, comment: { ...NO_COMMENT, isSecond: true } } : undefined,
-  );
 }

@@ -7,7 +7,7 @@ import { type Judgement, quarantineVerdictOf } from '../../engine/model/judgemen
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { Entry, Queue } from '../../engine/model/queue.ts';
 import { unlanded } from '../../engine/model/roster.ts';
-import { formatInstant } from '../../lib/clock.ts';
+import { formatInstant, optionalInstant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 
 export type CandidateView = WithRequired<
@@ -17,7 +17,7 @@ export type CandidateView = WithRequired<
 export type CheckRunView = View<typeof CheckRun>;
 
 /** Everything a view needs beside the candidate itself. */
-export interface CandidateContext {
+interface CandidateContext {
   readonly testRunId: string;
   readonly testBranch: string;
   readonly queue: Queue;
@@ -53,7 +53,10 @@ export function viewCandidate(candidate: Candidate, context: CandidateContext): 
     status: STATUSES[candidate.state],
     checkSuites: [{ checkRuns: candidate.checks.map(viewCheck) }],
     statusChecks: [],
-    testedPullRequests: candidate.members.map(({ prNumber }) => viewTested(prNumber, context.entries.get(prNumber))),
+    testedPullRequests: candidate.members.map(({ prNumber }) => {
+      const { url = '', title = '' } = context.entries.get(prNumber)?.pr ?? {};
+      return { prNumber, prUrl: url, title };
+    }),
     ...present({ impactedTargets, impactedTargetsForTestedPrs }),
     dependentPrs: candidate.beneath.map(({ prNumber }) => prNumber),
     ...(context.isDetailed ? viewDetail(candidate, context) : {}),
@@ -85,10 +88,12 @@ export function viewCheck(check: Check): CheckRunView {
     url: url ?? '',
     status,
     // ERROR exists only for commit statuses; existing clients know it as a failure.
-    ...(conclusion === undefined ? {} : { conclusion: conclusion === 'ERROR' ? 'FAILURE' : conclusion }),
-    ...(startedAt === undefined ? {} : { startedAt: formatInstant(startedAt) }),
-    ...(summary === undefined ? {} : { summary }),
-    ...(judgement === undefined ? {} : { quarantine: viewJudgement(judgement) }),
+    ...present({
+      conclusion: conclusion === 'ERROR' ? 'FAILURE' : conclusion,
+      startedAt: optionalInstant(startedAt),
+      summary,
+      quarantine: judgement && viewJudgement(judgement),
+    }),
   };
 }
 
@@ -103,14 +108,9 @@ function viewJudgement(judgement: Judgement): NonNullable<CheckRunView['quaranti
     failedTests: tests.map(({ id, name, suites, why }) => ({
       id,
       name,
-      ...present({ suites }),
       isExcused: why === undefined,
-      ...(why === undefined ? {} : { reason: why }),
+      ...present({ suites, reason: why }),
     })),
     failedTestsTotal: failing,
   };
-}
-
-function viewTested(prNumber: PrNumber, entry: Entry | undefined): CandidateView['testedPullRequests'][number] {
-  return { prNumber, prUrl: entry?.pr.url ?? '', title: entry?.pr.title ?? '' };
 }

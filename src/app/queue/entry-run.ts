@@ -2,7 +2,7 @@ import { branchSubjectOf, type Candidate, hasMember } from '../../engine/model/c
 import { verdictOfCheck } from '../../engine/model/check.ts';
 import { isWaived } from '../../engine/model/judgement.ts';
 import { candidateNumberOf } from '../../engine/model/place.ts';
-import { type Entry, findCandidate, isLive, type Queue } from '../../engine/model/queue.ts';
+import { type Entry, isLive, type Queue } from '../../engine/model/queue.ts';
 import { runsOfSearch } from '../../engine/model/roster.ts';
 import { pathsOf } from '../../flaky/core/paths.ts';
 import { isDecidedFor } from '../../flaky/coverage.ts';
@@ -13,15 +13,13 @@ import type { Repository } from '../../storage/repositories.ts';
 import { decodeState, quarantineBy } from '../../storage/test-codec.ts';
 import type { FailingTest, KnownTest } from '../../storage/test-ingest.ts';
 import type { TestRow } from '../../storage/tests.ts';
-import type { Beyond, FailedCheck, FailedTest, GonePr } from '../../words/explanation.ts';
+import type { Beyond, FailedCheck, FailedTest } from '../../words/explanation.ts';
 import type { App } from '../core/app.ts';
 import type { LoadedQueue } from '../core/commit-draft.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { type FoundQueue, formatRef, getForge } from '../core/find-queue.ts';
-import { decodeCandidate } from '../core/queue-codec.ts';
-import { getRetentionStart } from '../tests/stored-test-settings.ts';
-import { testLink } from '../tests/test-view.ts';
-import { findAnyEntries } from './find-entry.ts';
+import { readStats, testLink } from '../tests/test-view.ts';
+import { findAnyCandidate, findAnyEntries } from './find-entry.ts';
 
 /** The facts that an explanation needs and the queue does not have: tests, other pull requests, names. */
 export async function collectBeyond(app: App, found: FoundQueue, entry: Entry): Promise<Beyond> {
@@ -31,12 +29,15 @@ export async function collectBeyond(app: App, found: FoundQueue, entry: Entry): 
   const isOver = !isLive(entry.state);
   const held = isOver ? [] : await collectHeldFailures(app, found);
   if (run === undefined) return { place, held };
+  const ahead = isOver ? await findAnyEntries(app, found, entry.because.onTopOf ?? []) : undefined;
   return {
     place,
     held,
     last: isOver ? run : undefined,
     failed: await collectFailures({ app, repository }, found.id, run),
-    gone: isOver ? await findGone(app, found, entry) : undefined,
+    gone:
+      ahead &&
+      new Map([...ahead].map(([number, { pr, landed }]) => [number, { title: pr.title, landedSha: landed?.sha }])),
     testBranch: testBranchOf(getForge(app, repository.host), found, run),
   };
 }
@@ -45,15 +46,8 @@ export async function collectBeyond(app: App, found: FoundQueue, entry: Entry): 
 // SPEC E37
 export async function collectHeldFailures(app: App, found: FoundQueue): Promise<readonly FailedCheck[]> {
   const number = found.queue.hold?.candidate;
-  const run = number === undefined ? undefined : await loadCandidate(app, found, number);
+  const run = number === undefined ? undefined : await findAnyCandidate(app, found, number);
   return run === undefined ? [] : collectFailures({ app, repository: found.repository }, found.id, run);
-}
-
-async function findGone(app: App, found: FoundQueue, { because }: Entry): Promise<ReadonlyMap<number, GonePr>> {
-  const entries = await findAnyEntries(app, found, because.onTopOf ?? []);
-  return new Map(
-    [...entries].map(([prNumber, { pr, landed }]) => [prNumber, { title: pr.title, landedSha: landed?.sha }] as const),
-  );
 }
 
 export function testBranchOf(forge: Forge, { id }: LoadedQueue, candidate: Candidate): string {
@@ -67,19 +61,8 @@ export function testBranchOf(forge: Forge, { id }: LoadedQueue, candidate: Candi
 export async function findRun(app: App, { id, queue }: LoadedQueue, entry: Entry): Promise<Candidate | undefined> {
   const number =
     entry.landed?.candidate ?? candidateNumberOf(entry) ?? bisectionRunOf(queue, entry) ?? entry.because.candidate;
-  const candidate = number === undefined ? undefined : await loadCandidate(app, { id, queue }, number);
+  const candidate = number === undefined ? undefined : await findAnyCandidate(app, { id, queue }, number);
   return candidate?.purpose.kind === 'direct' ? undefined : candidate;
-}
-
-/** A live candidate, or one that has ended. */
-async function loadCandidate(
-  app: App,
-  { id, queue }: Pick<LoadedQueue, 'id' | 'queue'>,
-  number: Candidate['number'],
-): Promise<Candidate | undefined> {
-  const live = findCandidate(queue, number);
-  const row = live === undefined ? await app.store.queueRecords.findCandidate(id, number) : undefined;
-  return live ?? (row && decodeCandidate(row));
 }
 
 function bisectionRunOf(queue: Queue, { place, prNumber }: Entry): Candidate['number'] | undefined {
@@ -104,7 +87,7 @@ interface Place {
 }
 
 /** The required checks that failed in a candidate, also waived ones, with their failed tests. */
-export async function collectFailures(
+async function collectFailures(
   place: Place,
   queueId: LoadedQueue['id'],
   candidate: Candidate,
@@ -169,10 +152,7 @@ async function describeTests({ app, repository }: Place, tests: readonly NamedTe
     app.publicUrl === undefined || organization === undefined
       ? undefined
       : testLink(testId, repository, { baseUrl: app.publicUrl, orgSlug: organization.slug });
-  const now = app.clock.now();
-  const testIds = tests.slice(0, MAX_COUNTED).map(({ id }) => id);
-  const since = await getRetentionStart(app, repository, now);
-  const stats = await app.store.tests.getStats({ repositoryId: repository.id, testIds, now, since });
+  const stats = await readStats(app, repository, tests.slice(0, MAX_COUNTED));
   return tests.map(({ id, name, kind }, index) => {
     const { runs7d = 0, failures7d = 0, pullRequestsImpacted7d = 0 } = stats[index] ?? {};
     const lately = runs7d === 0 ? undefined : { runs: runs7d, failures: failures7d, prs: pullRequestsImpacted7d };

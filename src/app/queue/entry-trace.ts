@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import type { EntryState } from '../../engine/model/queue.ts';
-import { isLive } from '../../engine/model/queue.ts';
+import { type EntryState, isLive } from '../../engine/model/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { type Attributes, runOutside, type SpanRecord, type Tracing } from '../../lib/trace.ts';
 import type { FeedRow } from '../../storage/feed.ts';
@@ -141,7 +140,10 @@ function spansOf(facts: Facts): readonly SpanRecord[] {
   const traceId = traceIdOf(entryId, stay.number);
   const spanId = (key: string) => hash('sha256', `${entryId}/${stay.number}/${key}`).slice(0, 16);
   const within = (at: Instant) => Math.min(Math.max(at, stay.fromAt), stay.untilAt);
-  const parts = [...stateParts(stay), ...facts.candidates.map(testPart), ...stopParts(facts), ...landingParts(facts)];
+  const { landingAt } = facts;
+  const landing = { name: 'landing', endMs: stay.untilAt, attributes: {} };
+  const landings: Part[] = landingAt === undefined ? [] : [{ ...landing, startMs: landingAt }];
+  const parts = [...stateParts(stay), ...facts.candidates.map(testPart), ...stopParts(facts), ...landings];
   const children = parts.map(({ startMs, endMs, isError = false, ...part }, index) => ({
     ...{ ...part, traceId, spanId: spanId(`${index + 1}`), parentId: spanId('0'), kind: 'internal' as const, isError },
     ...{ startMs: within(startMs), endMs: Math.max(within(startMs), within(endMs)) },
@@ -229,8 +231,4 @@ function stopParts({ changes, stay }: Facts): Part[] {
     const endMs = later?.at ?? stay.untilAt;
     return endMs <= stay.fromAt ? [] : [{ name: STOP_NAMES[type] ?? type, startMs: at, endMs, attributes: {} }];
   });
-}
-
-function landingParts({ landingAt, stay }: Facts): Part[] {
-  return landingAt === undefined ? [] : [{ name: 'landing', startMs: landingAt, endMs: stay.untilAt, attributes: {} }];
 }

@@ -4,8 +4,9 @@ import type { CandidateNumber, ExcusedCheck, Landed } from '../../engine/model/c
 import type { Excuse } from '../../engine/model/judgement.ts';
 import { type Entry, type EntryState, isLive, type Queue } from '../../engine/model/queue.ts';
 import { readinessOf } from '../../engine/model/readiness.ts';
-import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { formatInstant, type Instant, optionalInstant } from '../../lib/clock.ts';
 import { memo } from '../../lib/memo.ts';
+import { present } from '../../lib/present.ts';
 import type { QueueId, TransitionRow } from '../../storage/queues.ts';
 import { explain } from '../../words/explain.ts';
 import type { Beyond, ExplanationReason } from '../../words/explanation.ts';
@@ -17,7 +18,7 @@ export type EntryView = View<typeof EntryRecord>;
 export type ExplanationView = NonNullable<EntryView['explanation']>;
 export type ExplanationReasonView = ExplanationView['reasons'][number];
 export type LandedView = NonNullable<EntryView['landed']>;
-export type ImpactedTargetsView = NonNullable<EntryView['impactedTargets']>;
+type ImpactedTargetsView = NonNullable<EntryView['impactedTargets']>;
 export type TimelineView = NonNullable<EntryView['timeline']>[number];
 
 export function viewListEntry(entry: Entry): ListEntryView {
@@ -50,16 +51,19 @@ export function viewEntry(queueId: QueueId, queue: Queue, entry: Entry): EntryVi
 }
 
 function makeView(entry: Entry, queueId: QueueId, queue: Queue): EntryView {
+  const { targets, landed, lost } = entry;
   const { mergeability, ...readiness } = readinessOf(queue, entry);
   return {
     ...viewListEntry(entry),
     readiness: { ...readiness, gitHubMergeability: mergeability },
     forceEnqueued: false,
     isCurrentlySubmittedToQueue: isLive(entry.state),
-    ...(entry.targets === undefined ? {} : { impactedTargets: viewTargets(entry.targets) }),
     verifiedByTestRun: findVerifyingRun(queueId, entry),
-    ...(entry.landed === undefined ? {} : { landed: viewLanded(queueId, entry.landed) }),
-    ...(entry.lost === undefined ? {} : { lostAt: formatInstant(entry.lost.at) }),
+    ...present({
+      impactedTargets: targets && viewTargets(targets),
+      landed: landed && viewLanded(queueId, landed),
+      lostAt: optionalInstant(lost?.at),
+    }),
   };
 }
 
@@ -94,9 +98,8 @@ function viewExcused(
     conclusion,
     tests: tests.map(
       ({ id, name, suites, excusedBy: by = UNTOLD[conclusion] as Excuse | { readonly kind: 'none' } }) => ({
-        ...{ id, name, ...(suites === undefined ? {} : { suites: [...suites] }) },
-        excusedBy: EXCUSES[by.kind],
-        ...(by.kind === 'person' && by.name !== undefined && { person: by.name }),
+        ...{ id, name, excusedBy: EXCUSES[by.kind] },
+        ...present({ suites, person: by.kind === 'person' ? by.name : undefined }),
         ...(by.kind === 'run' && { testRunId: candidateIdOf(queueId, by.candidate as CandidateNumber) }),
       }),
     ),
@@ -147,7 +150,7 @@ function viewReason(queueId: QueueId, { testRun, since, reasons, ...rest }: Expl
   return {
     ...rest,
     ...(testRun === undefined ? {} : { testRunId: candidateIdOf(queueId, testRun) }),
-    ...(since === undefined ? {} : { since: formatInstant(since) }),
+    ...present({ since: optionalInstant(since) }),
     reasons: reasons.map((reason) => viewReason(queueId, reason)),
   };
 }

@@ -44,7 +44,9 @@ function explainEffect(queue: Queue, entry: Entry, { effect, now }: Attempted): 
   if (words === undefined || !('candidate' in decoded)) return [];
   const candidate = findCandidate(queue, decoded.candidate);
   if (candidate === undefined || !waitsFor(queue, entry, candidate)) return [];
-  if (decoded.kind === 'start_checks' && effect.dueAt <= now && hasBegun(candidate)) return [];
+  // The checks run now, whatever went wrong before.
+  const hasBegun = candidate.checks.some(({ status }) => status === 'IN_PROGRESS');
+  if (decoded.kind === 'start_checks' && effect.dueAt <= now && hasBegun) return [];
   const problem = problemOf(effect.lastError ?? '');
   const begin = `${words(subjectOf(entry, candidate))}: ${problem}${/[.!?]$/.test(problem) ? '' : '.'} Tried ${times(effect.attempts)};`;
   const testRun = candidate.number;
@@ -80,11 +82,6 @@ function waitsFor(queue: Queue, entry: Entry, candidate: Candidate): boolean {
   const own = ownRunOf(queue, entry);
   const beneath = new Set(own?.beneath.map(({ prNumber }) => prNumber));
   return candidate.members.some(({ prNumber }) => beneath.has(prNumber));
-}
-
-/** The checks run now, whatever went wrong before. */
-function hasBegun({ checks }: Candidate): boolean {
-  return checks.some(({ status }) => status === 'IN_PROGRESS');
 }
 
 function times(attempts: number): string {

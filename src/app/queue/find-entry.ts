@@ -1,35 +1,48 @@
+import type { Candidate, CandidateNumber } from '../../engine/model/candidate.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
-import { type Entry, findEntry } from '../../engine/model/queue.ts';
+import { type Entry, findCandidate, findEntry } from '../../engine/model/queue.ts';
 import type { App } from '../core/app.ts';
-import { type EntryRef, type FoundQueue, formatRef } from '../core/find-queue.ts';
-import { decodeShownEntry } from '../core/queue-codec.ts';
+import type { LoadedQueue } from '../core/commit-draft.ts';
+import { type EntryRef, formatRef } from '../core/find-queue.ts';
+import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';
 
+type InQueue = Pick<LoadedQueue, 'id' | 'queue'>;
+
+/** Live candidates are in memory, ended ones in the store. */
+export async function findAnyCandidate(
+  { store }: App,
+  { id, queue }: InQueue,
+  number: CandidateNumber,
+): Promise<Candidate | undefined> {
+  const live = findCandidate(queue, number);
+  const row = live === undefined ? await store.queueRecords.findCandidate(id, number) : undefined;
+  return live ?? (row && decodeCandidate(row));
+}
+
 /** Live entries are in memory, ended ones in the store. */
-export async function findAnyEntry(app: App, found: FoundQueue, prNumber: PrNumber): Promise<Entry | undefined> {
+export async function findAnyEntry(app: App, found: InQueue, prNumber: PrNumber): Promise<Entry | undefined> {
   return findEntry(found.queue, prNumber) ?? (await findEndedEntry(app, found, prNumber));
 }
 
 /** Reads the ended ones with one query. */
 export async function findAnyEntries(
   app: App,
-  found: FoundQueue,
+  { id, queue }: InQueue,
   prNumbers: readonly PrNumber[],
 ): Promise<ReadonlyMap<PrNumber, Entry>> {
-  const entries = new Map<PrNumber, Entry>();
-  const ended = prNumbers.filter((prNumber) => findEntry(found.queue, prNumber) === undefined);
-  for (const row of ended.length === 0 ? [] : await app.store.queueRecords.findEntries(found.id, ended)) {
-    entries.set(row.prNumber as PrNumber, decodeShownEntry(row));
-  }
-  for (const prNumber of prNumbers) {
-    const live = findEntry(found.queue, prNumber);
-    if (live !== undefined) entries.set(prNumber, live);
-  }
-  return entries;
+  const live = prNumbers.flatMap((prNumber) => findEntry(queue, prNumber) ?? []);
+  const missing = new Set(prNumbers).difference(new Set(live.map(({ prNumber }) => prNumber)));
+  const rows = missing.size === 0 ? [] : await app.store.queueRecords.findEntries(id, [...missing]);
+  return new Map([...rows.map(decodeShownEntry), ...live].map((entry) => [entry.prNumber, entry]));
 }
 
-export async function findEndedEntry(app: App, found: FoundQueue, prNumber: PrNumber): Promise<Entry | undefined> {
-  const row = await app.store.queueRecords.findEntry(found.id, prNumber);
+export async function findEndedEntry(
+  { store }: App,
+  { id }: Pick<InQueue, 'id'>,
+  prNumber: PrNumber,
+): Promise<Entry | undefined> {
+  const row = await store.queueRecords.findEntry(id, prNumber);
   return row === undefined ? undefined : decodeShownEntry(row);
 }
 

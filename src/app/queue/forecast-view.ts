@@ -2,7 +2,8 @@ import type { Forecast as ForecastSchema } from '../../contract/entry.ts';
 import type { View } from '../../contract/schema.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { type Entry, findEntry, isAdmitted } from '../../engine/model/queue.ts';
-import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { formatInstant, type Instant, optionalInstant } from '../../lib/clock.ts';
+import { present } from '../../lib/present.ts';
 import { ENOUGH_RUNS } from '../../policy/forecast.ts';
 import {
   BEING_MADE_TEXT,
@@ -16,7 +17,7 @@ import type { App } from '../core/app.ts';
 import type { LoadedQueue } from '../core/commit-draft.ts';
 import type { ListEntryView } from './entry-view.ts';
 
-export type ForecastView = View<typeof ForecastSchema>;
+type ForecastView = View<typeof ForecastSchema>;
 
 /** When an entry lands or, without an entry, a pull request that is submitted now. */
 // SPEC Z1
@@ -33,8 +34,7 @@ export function viewForecast(app: App, found: LoadedQueue, now: Instant, entry?:
   const { landsAtP50, landsAtP95, chanceToLand } = forecast;
   return {
     text: forecastText(forecast, now),
-    ...(landsAtP50 === undefined ? {} : { landsAtP50: formatInstant(landsAtP50) }),
-    ...(landsAtP95 === undefined ? {} : { landsAtP95: formatInstant(landsAtP95) }),
+    ...present({ landsAtP50: optionalInstant(landsAtP50), landsAtP95: optionalInstant(landsAtP95) }),
     chanceToLand: Math.round(chanceToLand * 100) / 100,
     basis: { samples, runs, since: formatInstant(since ?? known.madeAt) },
   };

@@ -1,17 +1,15 @@
 import type * as candidateLogContract from '../../contract/candidate-log.ts';
 import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
-import type { Candidate, CandidateNumber } from '../../engine/model/candidate.ts';
-import { type Check, verdictOfCheck } from '../../engine/model/check.ts';
-import { findCandidate, type Queue } from '../../engine/model/queue.ts';
+import type { Candidate } from '../../engine/model/candidate.ts';
+import { verdictOfCheck } from '../../engine/model/check.ts';
 import type { CandidateRow } from '../../storage/queues.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, maySee } from '../core/caller.ts';
 import { type FoundQueue, findQueue } from '../core/find-queue.ts';
-import { decodeCandidate } from '../core/queue-codec.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { viewCheck } from './candidate-view.ts';
-import { candidateNotFound, parseCandidateId } from './get-merge-queue-testing-details.ts';
+import { candidateNotFound, parseCandidateId, presentState } from './get-merge-queue-testing-details.ts';
 
 type GetCandidateLog = RequestOf<typeof candidateLogContract.getCandidateLog>;
 
@@ -26,7 +24,9 @@ export async function getCandidateLog(app: App, caller: Caller, input: GetCandid
   const { offset = 0 } = input;
   const { candidate, candidateId, repository } = found;
   const checks = listChecks(candidate, repository);
-  const check = input.check ?? chooseCheck(checks, candidate.checks);
+  // SPEC C39
+  const first = candidate.checks.find((each) => verdictOfCheck(each) === 'failed') ?? checks[0];
+  const check = input.check ?? first?.name;
   if (check === undefined || !checks.some(({ name }) => name === check)) return unknownCheck(check, checks);
   // Read before the log: output that is written in between is in this answer or in the next one.
   const isOver = hasEnded(candidate, check);
@@ -70,23 +70,12 @@ async function findQueueOf(app: App, caller: Caller, row: CandidateRow): Promise
   return { ...loaded, repository };
 }
 
-function presentState(queue: Queue, row: CandidateRow): Candidate {
-  return findCandidate(queue, row.number as CandidateNumber) ?? decodeCandidate(row);
-}
-
 /** Checks that reported, then the open ones: required checks and those of the built-in runner. */
 function listChecks({ checks, required }: Candidate, repository: Repository): CandidateLogView['checks'] {
   const reported = new Set(checks.map(({ name }) => name));
   const names = [...(required?.names ?? []), ...repository.checks.map(({ name }) => name)];
   const open = [...new Set(names)].filter((name) => !reported.has(name));
   return [...checks.map(viewCheck), ...open.map((name) => ({ name, url: '' }))];
-}
-
-/** The default is the first check that failed. */
-// SPEC C39
-function chooseCheck(checks: CandidateLogView['checks'], reported: readonly Check[]): string | undefined {
-  const failed = reported.find((check) => verdictOfCheck(check) === 'failed');
-  return (failed ?? checks[0])?.name;
 }
 
 function unknownCheck(check: string | undefined, checks: CandidateLogView['checks']): Refusal {

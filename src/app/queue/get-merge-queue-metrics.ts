@@ -1,6 +1,13 @@
 import { ALARM_CODES } from '../../engine/model/effect.ts';
 import { ENDED_STATES, type EntryState, LIVE_STATES, type Queue } from '../../engine/model/queue.ts';
-import { formatExposition, type Gauge, type Histogram, type Labels, toHistogramSample } from '../../lib/exposition.ts';
+import {
+  formatExposition,
+  type Gauge,
+  gauge,
+  type Histogram,
+  type Labels,
+  toHistogramSample,
+} from '../../lib/exposition.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import type { TransitionRow } from '../../storage/queues.ts';
 import type { RepositoryRef } from '../../storage/repositories.ts';
@@ -163,20 +170,7 @@ function durationSeconds(row: TransitionRow): number {
   return (row.durationMs ?? 0) / 1000;
 }
 
-interface Labelled {
-  readonly labels: Labels;
-}
-
-function gauge<Line extends Labelled>(
-  name: string,
-  help: string,
-  lines: readonly Line[],
-  measure: (line: Line) => number,
-): Gauge {
-  return { type: 'gauge', name, help, samples: lines.map((line) => ({ labels: line.labels, value: measure(line) })) };
-}
-
-function histogram<Line extends Labelled>(
+function histogram<Line extends Pick<MetricLine, 'labels'>>(
   name: string,
   help: string,
   lines: readonly Line[],
@@ -194,17 +188,14 @@ function histogram<Line extends Labelled>(
 async function countAlarms({ store }: App, queues: readonly FoundQueue[]): Promise<Gauge> {
   const rows = await store.alarms.count(queues.map(({ id }) => id));
   const counts = new Map(rows.map(({ queueId, code, count }) => [`${queueId} ${code}`, count]));
-  return {
-    type: 'counter',
-    name: 'mq_alarms_total',
-    help: 'Alarms that were raised, by code.',
-    samples: queues.flatMap((found) =>
-      ALARM_CODES.map((code) => ({
-        labels: { ...labelsOf(found), code: code.toLowerCase() },
-        value: counts.get(`${found.id} ${code}`) ?? 0,
-      })),
-    ),
-  };
+  const lines = queues.flatMap((found) =>
+    ALARM_CODES.map((code) => ({
+      labels: { ...labelsOf(found), code: code.toLowerCase() },
+      key: `${found.id} ${code}`,
+    })),
+  );
+  const help = 'Alarms that were raised, by code.';
+  return gauge('mq_alarms_total', help, lines, ({ key }) => counts.get(key) ?? 0, 'counter');
 }
 
 /** Whether a queue stands still, and why. */

@@ -1,19 +1,20 @@
 import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as testingContract from '../../contract/testing.ts';
 import {
-  branchSubjectOf,
   byPlace,
   type Candidate,
+  type CandidateNumber,
   compositionOf,
   isUnderTest,
   type Member,
 } from '../../engine/model/candidate.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
-import { type Entry, findCandidate, findLiveMember } from '../../engine/model/queue.ts';
+import { type Entry, findCandidate, findLiveMember, type Queue } from '../../engine/model/queue.ts';
 import { runsOfSearch } from '../../engine/model/roster.ts';
 import type { Search } from '../../engine/model/search.ts';
 import type { ImpactedTargets } from '../../engine/model/targets.ts';
 import { valuesOf } from '../../lib/int-map.ts';
+import type { CandidateRow } from '../../storage/queues.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
@@ -21,6 +22,7 @@ import { type FoundQueue, getForge } from '../core/find-queue.ts';
 import { decodeCandidate } from '../core/queue-codec.ts';
 import { type Answer, type Refusal, refuse } from '../core/refusal.ts';
 import { type CandidateView, viewCandidate } from './candidate-view.ts';
+import { testBranchOf } from './entry-run.ts';
 import { findAnyEntries } from './find-entry.ts';
 import { answerAt } from './past.ts';
 import { findTargets } from './pull-request-facts.ts';
@@ -44,11 +46,11 @@ async function describeTesting(
   if (input.testRunId === undefined) return describeAll(app, found, input.includeDecided === true);
   const row = await app.store.queueRecords.findCandidateById(parseCandidateId(input.testRunId));
   if (row === undefined || row.queueId !== found.id) return candidateNotFound(input.testRunId);
-  return describeCandidate(
-    app,
-    found,
-    findCandidate(found.queue, row.number as Candidate['number']) ?? decodeCandidate(row),
-  );
+  return describeCandidate(app, found, presentState(found.queue, row));
+}
+
+export function presentState(queue: Queue, row: CandidateRow): Candidate {
+  return findCandidate(queue, row.number as CandidateNumber) ?? decodeCandidate(row);
 }
 
 /** The test branch of a bisection ends with a suffix that is no part of the id. */
@@ -109,21 +111,17 @@ async function describeCandidates(
   const targets = new TargetLists(app, found);
   const views: CandidateView[] = [];
   for (const candidate of candidates) {
-    const testRunId = candidateIdOf(found.id, candidate.number);
-    const testBranch = forge.testBranchOf({ candidateId: testRunId, ...branchSubjectOf(candidate) });
-    const impactedTargets = await targets.unite(compositionOf(candidate));
-    const impactedTargetsForTestedPrs = await targets.unite(candidate.members);
     const { sameTreeAs } = candidate;
     const isReused = sameTreeAs !== undefined && sameTreeAs !== candidate.number;
     const context = {
-      testRunId,
+      testRunId: candidateIdOf(found.id, candidate.number),
       isDetailed,
       reuses: isReused ? candidateIdOf(found.id, sameTreeAs) : undefined,
-      testBranch,
+      testBranch: testBranchOf(forge, found, candidate),
       queue: found.queue,
       entries,
-      impactedTargets,
-      impactedTargetsForTestedPrs,
+      impactedTargets: await targets.unite(compositionOf(candidate)),
+      impactedTargetsForTestedPrs: await targets.unite(candidate.members),
     };
     views.push(viewCandidate(candidate, context));
   }

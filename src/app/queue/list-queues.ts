@@ -24,9 +24,8 @@ export async function listQueues(
     app,
     found.map(({ id }) => id),
   );
-  return summarizeAll(
-    found.map(({ repository, queue }, index) => ({ repository, queue, alarms: alarms[index] ?? [] })),
-  );
+  const shown = found.map(({ repository, queue }, index) => ({ repository, queue, alarms: alarms[index] ?? [] }));
+  return shown[0] === undefined ? { queues: [] } : listFrom(shown[0].queue, shown);
 }
 
 type Shown = Pick<FoundQueue, 'repository' | 'queue'> & { readonly alarms: RecentAlarms };
@@ -39,13 +38,11 @@ interface QueueList {
 
 /** Caches the reply by the first of its queues. */
 const listFrom = memo(
-  (_first: Queue, found: readonly Shown[]): QueueList => ({ queues: found.map(summarize) }),
+  (_first: Queue, found: readonly Shown[]): QueueList => ({
+    queues: found.map(({ repository, queue, alarms }) => summaryOf(queue, alarms, repository)),
+  }),
   (_first, found) => found.flatMap(({ queue, alarms }) => [queue, alarms]),
 );
-
-function summarizeAll(found: readonly Shown[]): QueueList {
-  return found[0] === undefined ? { queues: [] } : listFrom(found[0].queue, found);
-}
 
 // SPEC M2
 export async function selectRepositories(
@@ -83,10 +80,6 @@ const summaryOf = memo(
   }),
   (_queue, alarms) => [alarms],
 );
-
-function summarize({ repository, queue, alarms }: Shown): QueueSummary {
-  return summaryOf(queue, alarms, repository);
-}
 
 export function countByState(queue: Queue): Record<string, number> {
   const counts: Record<string, number> = Object.fromEntries(LIVE_STATES.map((state) => [state, 0]));

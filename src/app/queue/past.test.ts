@@ -9,8 +9,8 @@ import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
 import type { Caller } from '../core/caller.ts';
 import { endOutages, Outages, recordOutages } from '../core/outages.ts';
 import { isRefusal, type Refusal } from '../core/refusal.ts';
-import { createPacking } from '../upkeep/pack-past.ts';
-import { listQueueMoments } from './list-queue-moments.ts';
+import { createPacking } from '../upkeep/housekeeping.ts';
+import { listQueueMoments } from './past.ts';
 import { getQueue } from './queues.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,5 +1,8 @@
+import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
+import type * as queuesContract from '../../contract/queues.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import { valuesOf } from '../../lib/int-map.ts';
+import { present } from '../../lib/present.ts';
 import {
   isOfEffect,
   isOfOutage,
@@ -25,7 +28,7 @@ import { type Outage, Outages } from '../core/outages.ts';
 import { decodeQueue } from '../core/queue-codec.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 
-export interface AsOf {
+interface AsOf {
   readonly version: number;
   readonly event: string | null;
 }
@@ -98,7 +101,7 @@ async function findPast(app: App, caller: Caller, ref: QueueRef & { readonly at:
  * as it is called today and must be allowed to see it today.
  */
 // SPEC Y5, Y6
-export async function findStanding(
+async function findStanding(
   app: App,
   caller: Caller,
   { repo, targetBranch, at }: QueueRef & { readonly at: Instant },
@@ -161,22 +164,17 @@ function repositoryAt(repository: Repository, facts: readonly PastFact[]): Repos
   return then === undefined ? repository : { ...repository, ...(JSON.parse(then.body) as Partial<Repository>) };
 }
 
-function outagesAt(facts: readonly PastFact[]): Outages {
-  const known = facts.filter(isOfOutage);
-  return new Outages(
-    undefined,
-    known.map(({ subject, body }) => [subject, JSON.parse(body) as Outage] as const),
-  );
-}
-
 /** The server as it was: its clock, and what the store said. Writing to it would change the present. */
 function appAt(app: App, place: Then): App {
   const { clock, store } = app;
+  const known = place.facts
+    .filter(isOfOutage)
+    .map(({ subject, body }) => [subject, JSON.parse(body) as Outage] as const);
   return {
     ...app,
     clock: { now: () => place.at, after: (ms, act) => clock.after(ms, act) },
     store: storeAt(store, place),
-    outages: outagesAt(place.facts),
+    outages: new Outages(undefined, known),
   };
 }
 
@@ -232,4 +230,28 @@ function effectsAt(facts: readonly PastFact[]): readonly StoredEffect[] {
     const [otherVersion = 0, otherOrdinal = 0] = placeOf(b);
     return version - otherVersion || ordinal - otherOrdinal;
   });
+}
+
+// SPEC Y10
+export async function listQueueMoments(
+  app: App,
+  caller: Caller,
+  { repo, targetBranch, after, before, cursor, limit = 50 }: RequestOf<typeof queuesContract.listQueueMoments>,
+): Answer<ReplyOf<typeof queuesContract.listQueueMoments>> {
+  if (after !== undefined && before !== undefined && after > before) {
+    return refuseField('/after', 'must not be later than before');
+  }
+  const now = app.clock.now();
+  const place = await findStanding(app, caller, { repo, targetBranch, at: Math.min(before ?? now, now) });
+  if (isRefusal(place)) return place;
+  const { queueId } = place;
+  const window = present({ from: after, until: before, afterVersion: cursor });
+  const moments = await app.store.past.listMoments({ queueId, ...window, limit: limit + 1 });
+  const page = moments.slice(0, limit);
+  const begin = await app.store.past.findBegin(queueId);
+  return {
+    moments: page.map(({ at, version }) => ({ at: formatInstant(at), version })),
+    ...present({ since: begin && formatInstant(begin.at) }),
+    ...(moments.length > limit ? { nextCursor: `${page.at(-1)?.version}` } : {}),
+  };
 }

@@ -3,9 +3,8 @@ import { pause } from '../../lib/clock.ts';
 import { shortSha } from '../../words/phrases.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { type EntryRef, type FoundQueue, findQueue } from '../core/find-queue.ts';
+import { type EntryRef, type FoundQueue, findQueue, runEvent } from '../core/find-queue.ts';
 import { type Answer, isRefusal, refuse } from '../core/refusal.ts';
-import { runEvent } from '../core/run-event.ts';
 import { type EntryView, viewEntry } from './entry-view.ts';
 import { findEndedEntry, neverSubmitted } from './find-entry.ts';
 

@@ -9,7 +9,11 @@ import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue
 import { decodeImpactedTargets } from '../core/queue-codec.ts';
 import { readTargetBranch } from './read-target-branch.ts';
 
-export function findPullRequest(app: App, found: FoundQueue, number: PrNumber): Promise<PullRequestFacts | undefined> {
+export async function findPullRequest(
+  app: App,
+  found: FoundQueue,
+  number: PrNumber,
+): Promise<PullRequestFacts | undefined> {
   const { repository, queue } = found;
   const forge = getForge(app, repository.host);
   return forge.findPullRequest({ repository: toForgeRepository(repository), number, targetBranch: queue.branch });

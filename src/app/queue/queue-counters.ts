@@ -1,6 +1,6 @@
 import type { Queue } from '../../engine/model/queue.ts';
 import { IN_QUEUE_BOUNDS_S } from '../../engine/model/totals.ts';
-import type { Gauge, Histogram, Labels } from '../../lib/exposition.ts';
+import { type Gauge, gauge, type Histogram, type Labels } from '../../lib/exposition.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 
@@ -15,10 +15,8 @@ interface CountedQueue {
 // SPEC M13
 export function describeTotals(queues: readonly CountedQueue[]): (Gauge | Histogram)[] {
   const used = queues.filter(({ queue }) => Object.keys(queue.totals.candidates).length > 0);
-  const counter = (name: string, help: string, measure: (queue: Queue) => number): Gauge => ({
-    ...{ type: 'counter', name, help },
-    samples: used.map(({ labels, queue }) => ({ labels, value: measure(queue) })),
-  });
+  const counter = (name: string, help: string, measure: (queue: Queue) => number) =>
+    gauge(name, help, used, ({ queue }) => measure(queue), 'counter');
   return [
     byTwo(queues, {
       ...{ name: 'sluice_pull_requests_total', help: 'Pull requests that left the queue, by how and why.' },
@@ -89,31 +87,19 @@ export async function describeTests({ store }: App, repositories: readonly Repos
     const found = counts.get(repository.id);
     return found === undefined ? [] : [{ ...found, labels, waiting: waiting.get(repository.id) ?? 0 }];
   });
-  const gauge = (name: string, help: string, samples: Gauge['samples']): Gauge => ({
-    type: 'gauge',
-    name,
-    help,
-    samples,
-  });
+  const byStatus = known.flatMap(({ labels, all, flaky, broken }) =>
+    Object.entries({ healthy: all - flaky - broken, flaky, broken }).map(([status, count]) => ({
+      ...{ labels: { ...labels, status }, count },
+    })),
+  );
   return [
-    gauge(
-      'sluice_tests',
-      'Tests of the repository, by status.',
-      known.flatMap(({ labels, all, flaky, broken }) =>
-        Object.entries({ healthy: all - flaky - broken, flaky, broken }).map(([status, value]) => ({
-          ...{ labels: { ...labels, status }, value },
-        })),
-      ),
-    ),
-    gauge(
-      'sluice_flaky_tests',
-      'Tests of the repository that are flaky now.',
-      known.map(({ labels, flaky }) => ({ labels, value: flaky })),
-    ),
+    gauge('sluice_tests', 'Tests of the repository, by status.', byStatus, ({ count }) => count),
+    gauge('sluice_flaky_tests', 'Tests of the repository that are flaky now.', known, ({ flaky }) => flaky),
     gauge(
       'sluice_uploads_waiting',
       'Uploads of the repository that are not processed yet.',
-      known.map(({ labels, waiting: value }) => ({ labels, value })),
+      known,
+      (each) => each.waiting,
     ),
   ];
 }

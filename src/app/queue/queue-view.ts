@@ -3,9 +3,9 @@ import type { getQueue, updateQueue } from '../../contract/queues.ts';
 import type { WithRequired } from '../../contract/schema.ts';
 import { nextHeadTestAt } from '../../engine/evidence/hold.ts';
 import type { Frozen } from '../../engine/model/freeze.ts';
-import type { Hold, Queue, StateChange } from '../../engine/model/queue.ts';
+import type { Hold, Queue } from '../../engine/model/queue.ts';
 import { entriesInOrder } from '../../engine/model/roster.ts';
-import { formatInstant } from '../../lib/clock.ts';
+import { formatInstant, optionalInstant } from '../../lib/clock.ts';
 import { memo } from '../../lib/memo.ts';
 import { present } from '../../lib/present.ts';
 import { describeLearned, UNUSED_SETTINGS } from '../../words/learned.ts';
@@ -24,13 +24,18 @@ export function viewQueueConfig(queue: Queue): QueueConfigView {
   return {
     ...settings,
     state: parked === undefined ? state : 'PAUSED',
-    ...(stateChange === undefined ? {} : viewStateChange(stateChange)),
     branch,
     bisectionConcurrency: settings.bisectionConcurrency ?? settings.concurrency,
-    ...(parked === undefined ? {} : { parked: { reason: parked.reason, eventId: parked.eventId ?? 0 } }),
-    ...(hold === undefined ? {} : { held: viewHold(queue, hold) }),
-    ...(frozen === undefined ? {} : { frozen: viewFrozen(frozen) }),
-    ...(settings.optimizationMode === 'ADAPTIVE' ? { learned: viewLearned(queue) } : {}),
+    ...present({
+      stateSince: optionalInstant(stateChange?.at),
+      stateBy: stateChange?.by,
+      stateReason: stateChange?.reason,
+      stateUntil: optionalInstant(stateChange?.until),
+      parked: parked && { reason: parked.reason, eventId: parked.eventId ?? 0 },
+      held: hold && viewHold(queue, hold),
+      frozen: frozen && viewFrozen(frozen),
+      learned: settings.optimizationMode === 'ADAPTIVE' ? viewLearned(queue) : undefined,
+    }),
   };
 }
 
@@ -51,23 +56,14 @@ function rounded(value: number): number {
   return Math.round(value * 10_000) / 10_000;
 }
 
-function viewStateChange({ by, at, reason, until }: StateChange) {
-  return {
-    stateSince: formatInstant(at),
-    stateBy: by,
-    ...present({ stateReason: reason, stateUntil: until === undefined ? undefined : formatInstant(until) }),
-  };
-}
-
 // SPEC N12
 function viewHold(queue: Queue, hold: Hold): HoldView {
-  const nextTestAt = nextHeadTestAt(queue);
   return {
     kind: hold.cause.kind === 'checks' ? 'RED_BRANCH' : 'BROKEN_CONFIGURATION',
     since: formatInstant(hold.since),
     text: holdReason(queue, hold).text,
     checks: hold.cause.kind === 'checks' ? hold.cause.names : [],
-    ...(nextTestAt === undefined ? {} : { nextTestAt: formatInstant(nextTestAt) }),
+    ...present({ nextTestAt: optionalInstant(nextHeadTestAt(queue)) }),
   };
 }
 
@@ -88,7 +84,7 @@ export function viewAlarms(alarms: RecentAlarms): AlarmView[] {
     at: formatInstant(at),
     code,
     text,
-    ...(endedAt === null ? {} : { endedAt: formatInstant(endedAt) }),
+    ...present({ endedAt: optionalInstant(endedAt) }),
   }));
 }
 

@@ -15,6 +15,7 @@ import type { Repository, RepositoryId } from '../../storage/repositories.ts';
 import { listRecentAlarms } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
+import { PLAIN_GIT_HOST } from '../core/directory.ts';
 import { actEvent, actorFor } from '../core/feed-event.ts';
 import {
   type FoundQueue,
@@ -23,13 +24,20 @@ import {
   formatRef,
   getForge,
   type QueueRef,
+  runEvent,
   toForgeRepository,
 } from '../core/find-queue.ts';
 import { logQueueAct } from '../core/operator-log.ts';
-import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
 import { encodeQueue } from '../core/queue-codec.ts';
-import { type Answer, type FieldError, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
-import { runEvent } from '../core/run-event.ts';
+import {
+  type Answer,
+  type FieldError,
+  isRefusal,
+  type Refusal,
+  refuse,
+  refuseField,
+  refuseFields,
+} from '../core/refusal.ts';
 import { checkPlace } from '../repositories/settle-identity.ts';
 import { addForecasts, viewForecast } from './forecast-view.ts';
 import { answerAt } from './past.ts';
@@ -99,7 +107,10 @@ export async function createQueue(app: App, caller: Caller, input: CreateQueue):
   const created = await app.store.queues.create(row, { version: 1, at, kind: 'queue_created', body }, feed);
   app.feed.wake();
   app.directory.forget();
-  if (created !== 'created') return queueExists(input);
+  if (created !== 'created') {
+    const sentence = `A merge queue already exists for branch "${input.targetBranch}" in ${formatRef(input.repo)}.`;
+    return refuse('QUEUE_ALREADY_EXISTS', `${sentence} Change it with updateQueue.`);
+  }
   logQueueAct(app, repository, feed);
   // With a known head, the first submitted entry is tested at once.
   await observeTargetBranch(app, { ...row, queue, repository }, head);
@@ -129,9 +140,7 @@ function checkChanges(settings: Partial<QueueSettings>, repository: Repository):
   if (repository.host === PLAIN_GIT_HOST && settings.requiredStatuses?.some((status) => typeof status !== 'string')) {
     errors.push({ path: '/requiredStatuses', message: 'must be names alone: plain git has no apps' });
   }
-  const [first] = errors;
-  if (first === undefined) return undefined;
-  return refuse('VALIDATION_FAILED', `${first.path.slice(1)} ${first.message}. Nothing was changed.`, errors);
+  return refuseFields(errors);
 }
 
 function branchNotFound({ repo, targetBranch }: QueueRef): Refusal {
@@ -140,13 +149,6 @@ function branchNotFound({ repo, targetBranch }: QueueRef): Refusal {
     ? 'Names of branches hold no space, do not begin with "-" and have at most 200 bytes.'
     : 'Push the branch first, or check its spelling.';
   return refuse('BRANCH_NOT_FOUND', `${formatRef(repo)} has no branch "${targetBranch}". ${hint}`);
-}
-
-function queueExists({ repo, targetBranch }: QueueRef): Refusal {
-  return refuse(
-    'QUEUE_ALREADY_EXISTS',
-    `A merge queue already exists for branch "${targetBranch}" in ${formatRef(repo)}. Change it with updateQueue.`,
-  );
 }
 
 interface UpdateQueue extends QueueRef, QueueChanges {

@@ -1,27 +1,26 @@
-import type { Candidate, CandidateNumber } from '../../engine/model/candidate.ts';
+import type { CandidateNumber } from '../../engine/model/candidate.ts';
 import type { Check } from '../../engine/model/check.ts';
-import { findCandidate, type Queue } from '../../engine/model/queue.ts';
 import { appFor } from '../../engine/model/required.ts';
 import type { Sha } from '../../lib/sha.ts';
-import type { CandidateRow, QueueId } from '../../storage/queues.ts';
-import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
+import type { CandidateRow } from '../../storage/queues.ts';
+import type { Repository, RepositoryId, RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { uploadsOf } from '../core/check-uploads.ts';
 import { findRepository } from '../core/find-queue.ts';
 import { decodeCandidate } from '../core/queue-codec.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import type { CandidateView } from './candidate-view.ts';
+import { findAnyCandidate } from './find-entry.ts';
 import { candidateNotFound, describeCandidate, parseCandidateId } from './get-merge-queue-testing-details.ts';
 
-export interface ReportCheck {
+interface ReportCheck {
   readonly repo: RepositoryRef;
   readonly of: TestRunName;
   readonly check: Omit<Check, 'reportedAt'>;
 }
 
 /** CI knows the test branch, whose name ends with the id, or only the commit. */
-export type TestRunName = { readonly testRunId: string } | { readonly sha: Sha };
+type TestRunName = { readonly testRunId: string } | { readonly sha: Sha };
 
 /** Stores a CI result, also one of an ended candidate, and returns the candidate as it is after it. */
 export async function reportCheck(app: App, caller: Caller, input: ReportCheck): Answer<CandidateView> {
@@ -39,10 +38,11 @@ export async function reportCheck(app: App, caller: Caller, input: ReportCheck):
     candidate: number,
     check,
   }));
-  const found = result && (await app.queues.find(row.queueId));
-  if (result === undefined || found === undefined) return notFound(input.of);
-  const candidate = await getCandidate(app, row.queueId, result.queue, number);
-  return describeCandidate(app, { ...found, queue: result.queue, repository }, candidate);
+  const loaded = result && (await app.queues.find(row.queueId));
+  if (result === undefined || loaded === undefined) return notFound(input.of);
+  const found = { ...loaded, queue: result.queue, repository };
+  const candidate = await findAnyCandidate(app, found, number);
+  return candidate === undefined ? notFound(input.of) : describeCandidate(app, found, candidate);
 }
 
 /**
@@ -77,10 +77,13 @@ function notFound(of: TestRunName): Refusal {
   );
 }
 
-/** The candidate after the report: live, or ended by it or before. */
-async function getCandidate(app: App, queueId: QueueId, queue: Queue, number: CandidateNumber): Promise<Candidate> {
-  const live = findCandidate(queue, number);
-  if (live !== undefined) return live;
-  const row = await app.store.queueRecords.findCandidate(queueId, number);
-  return decodeCandidate(row as CandidateRow);
+/** Adds to a report of passed checks that the repository has uploads: without any, no reports are waited for. */
+// SPEC V58
+export async function uploadsOf(
+  { store }: Pick<App, 'store'>,
+  repositoryId: RepositoryId,
+  checks: readonly Pick<Check, 'conclusion'>[],
+): Promise<Pick<Check, 'hasUploads'>> {
+  if (!checks.some(({ conclusion }) => conclusion === 'SUCCESS')) return {};
+  return (await store.uploads.getWatermark(repositoryId)) === 0 ? {} : { hasUploads: true };
 }

@@ -10,16 +10,15 @@ import { shortSha } from '../../words/phrases.ts';
 import type { ForkProofs } from '../access/fork-proofs.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { type EntryRef, type FoundQueue, findQueue, queueNotFound } from '../core/find-queue.ts';
+import { type EntryRef, findQueue, queueNotFound, runEvent } from '../core/find-queue.ts';
 import type { RunResult } from '../core/queue-host.ts';
 import { type Answer, isRefusal, type Refusal, refuseField } from '../core/refusal.ts';
-import { runEvent } from '../core/run-event.ts';
 import { type EntryView, viewEntry, viewTargets } from './entry-view.ts';
 import { findAnyEntry } from './find-entry.ts';
 import { findPullRequest, findTargets } from './pull-request-facts.ts';
 import { pullRequestNotFound } from './submit-pull-request.ts';
 
-export interface SetImpactedTargets extends EntryRef {
+interface SetImpactedTargets extends EntryRef {
   /** Undefined: the present head. */
   readonly sha: Sha | undefined;
   readonly impactedTargets: readonly string[] | 'ALL';
@@ -34,7 +33,12 @@ export async function setImpactedTargets(
 ): Answer<EntryView> {
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
-  const pr = await findPullRequestIfReachable(app, found, input);
+  // An upload that names the commit needs nothing from the forge, so that it succeeds while the forge is away.
+  // SPEC T3
+  const pr = await findPullRequest(app, found, input.prNumber).catch((error: unknown) => {
+    if (input.sha !== undefined && error instanceof Fault && error.code === 'FORGE_UNAVAILABLE') return undefined;
+    throw error;
+  });
   const sha = input.sha ?? pr?.headSha;
   if (sha === undefined) return pullRequestNotFound(input);
   const targets = { ...toImpactedTargets(input.impactedTargets), ...(from === undefined ? {} : { from }) };
@@ -92,21 +96,6 @@ export async function setImpactedTargetsOfFork(
     if (isRefusal(answer)) answer = next;
   }
   return answer;
-}
-
-/** An upload that names the commit needs nothing from the forge, so that it succeeds while the forge is away. */
-// SPEC T3
-async function findPullRequestIfReachable(
-  app: App,
-  found: FoundQueue,
-  input: SetImpactedTargets,
-): Promise<PullRequestFacts | undefined> {
-  try {
-    return await findPullRequest(app, found, input.prNumber);
-  } catch (error) {
-    if (input.sha !== undefined && error instanceof Fault && error.code === 'FORGE_UNAVAILABLE') return undefined;
-    throw error;
-  }
 }
 
 // SPEC T2

@@ -2,7 +2,7 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import type * as pullRequestsContract from '../../contract/pull-requests.ts';
 import { foresee } from '../../engine/foresee.ts';
 import type { PullRequestSubmitted } from '../../engine/model/event.ts';
-import { type Priority, parsePriority } from '../../engine/model/priority.ts';
+import { parsePriority } from '../../engine/model/priority.ts';
 import type { PullRequestFacts } from '../../engine/model/pull-request.ts';
 import { findEntry, type Queue } from '../../engine/model/queue.ts';
 import type { ImpactedTargets } from '../../engine/model/targets.ts';
@@ -19,18 +19,18 @@ import {
   formatRef,
   getForge,
   queueNotFound,
+  runEvent,
   toForgeRepository,
 } from '../core/find-queue.ts';
 import type { RunResult } from '../core/queue-host.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { requestPullRequestPoll } from '../core/request-poll.ts';
-import { runEvent } from '../core/run-event.ts';
 import { type EntryView, viewEntry } from './entry-view.ts';
 import { findEndedEntry } from './find-entry.ts';
 import { findPullRequest, findTargets } from './pull-request-facts.ts';
 import { readTargetBranch } from './read-target-branch.ts';
 
-export interface SubmitPullRequest extends EntryRef {
+interface SubmitPullRequest extends EntryRef {
   /** Undefined or null: unchanged, or the default for a new entry. */
   readonly priority?: string | number | null | undefined;
   readonly noBatch?: boolean | undefined;
@@ -52,8 +52,11 @@ interface Submission {
 
 /** Reads what a submission depends on, and refuses one that cannot be made. */
 async function prepare(app: App, caller: Caller, input: SubmitPullRequest): Answer<Submission> {
-  const priority = parseGivenPriority(input.priority);
-  if (isRefusal(priority)) return priority;
+  const given = input.priority ?? undefined;
+  const priority = given === undefined ? undefined : parsePriority(given);
+  if (given !== undefined && priority === undefined) {
+    return refuseField('/priority', 'must be urgent, high, medium, low, or a number from 0 (first) to 255 (last)');
+  }
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
   // The target branch of an empty queue is not polled: the first entry is tested on its present head.
@@ -63,11 +66,18 @@ async function prepare(app: App, caller: Caller, input: SubmitPullRequest): Answ
   ]);
   if (pr === undefined) return pullRequestNotFound(input);
   if (pr.status !== 'open') return notEnqueueable(pr, input.targetBranch);
-  if (input.sha !== undefined && input.sha !== pr.headSha) return atAnotherHead(pr, input.sha);
-  const wasLive = findEntry(found.queue, pr.number) !== undefined;
+  // SPEC E16
+  if (input.sha !== undefined && input.sha !== pr.headSha) {
+    const sentence = `The head of pull request #${pr.number} is ${pr.headSha}, not ${input.sha}.`;
+    return refuse('PULL_REQUEST_NOT_ENQUEUEABLE', `${sentence} Look at what it is now, and submit that.`);
+  }
+  const known = findEntry(found.queue, pr.number);
+  const wasLive = known !== undefined;
   if (!wasLive && (await hasLanded(app, found, pr)))
     return notEnqueueable({ ...pr, status: 'merged' }, found.queue.branch);
-  const targets = await findNewTargets(app, found, pr);
+  const head = { prNumber: pr.number, sha: pr.headSha };
+  // The engine keeps the targets of a known entry with the same head.
+  const targets = known?.pr.headSha === head.sha ? undefined : await findTargets(app, found.id, head);
   const eventFor = (queue: Queue): PullRequestSubmitted => ({
     kind: 'pull_request_submitted',
     at: app.clock.now(),
@@ -77,7 +87,7 @@ async function prepare(app: App, caller: Caller, input: SubmitPullRequest): Answ
     targets,
     priority,
     noBatch: input.noBatch,
-    ...(input.repair === undefined ? {} : { repair: input.repair }),
+    ...present({ repair: input.repair }),
     ...(caller.isPerson ? { by: 'person' as const } : {}),
   });
   return { found, pr, targets, wasLive, eventFor };
@@ -146,13 +156,6 @@ async function withUpToDate(app: App, found: FoundQueue, meant: PullRequestFacts
   return present?.headSha === meant.headSha ? present : meant;
 }
 
-/** Also undefined for a known entry with the same head: the engine keeps its targets. */
-async function findNewTargets(app: App, found: FoundQueue, pr: PullRequestFacts): Promise<ImpactedTargets | undefined> {
-  const { number: prNumber, headSha: sha } = pr;
-  if (findEntry(found.queue, prNumber)?.pr.headSha === sha) return undefined;
-  return findTargets(app, found.id, { prNumber, sha });
-}
-
 /** Targets stored between the read above and the submission would otherwise wait for the next upload. */
 async function takeTargetsThatCameMeanwhile(
   app: App,
@@ -177,24 +180,10 @@ async function takeTargetsThatCameMeanwhile(
   return isRefusal(again) ? result : again;
 }
 
-function parseGivenPriority(given: string | number | null | undefined): Priority | undefined | Refusal {
-  if (given === undefined || given === null) return undefined;
-  return (
-    parsePriority(given) ??
-    refuseField('/priority', 'must be urgent, high, medium, low, or a number from 0 (first) to 255 (last)')
-  );
-}
-
 export function pullRequestNotFound(input: EntryRef): Refusal {
   const { repo, prNumber } = input;
   const hint = repo.host === 'local' ? ` Push it with: git push origin HEAD:refs/pull/${prNumber}/head` : '';
   return refuse('PULL_REQUEST_NOT_FOUND', `There is no pull request #${prNumber} in ${formatRef(repo)}.${hint}`);
-}
-
-// SPEC E16
-function atAnotherHead({ number, headSha }: PullRequestFacts, sha: Sha): Refusal {
-  const sentence = `The head of pull request #${number} is ${headSha}, not ${sha}.`;
-  return refuse('PULL_REQUEST_NOT_ENQUEUEABLE', `${sentence} Look at what it is now, and submit that.`);
 }
 
 // SPEC E18

@@ -5,12 +5,11 @@ import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { type Entry, findEntry, isLive } from '../../engine/model/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
-import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { type FoundQueue, findQueue, formatRef, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { decodeShownEntry } from '../core/queue-codec.ts';
-import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
+import { type Answer, isRefusal, refuse, refuseField } from '../core/refusal.ts';
 import { collectBeyond } from './entry-run.ts';
 import {
   type EntryView,
@@ -67,14 +66,16 @@ function describeEntry(app: App, found: FoundQueue, entry: Entry, detail: EntryD
 }
 
 async function detailEntry(app: App, found: FoundQueue, entry: Entry, detail: EntryDetail): Promise<EntryView> {
-  const { includeForecast } = detail;
+  const { includeForecast, includeTimeline, includeExplanation } = detail;
+  const rows = includeTimeline ? await app.store.queueRecords.listTransitions(entry.id) : undefined;
+  const now = app.clock.now();
   return {
     ...viewEntry(found.id, found.queue, entry),
-    ...(includeForecast ? { forecast: viewForecast(app, found, app.clock.now(), entry) } : {}),
-    ...(detail.includeTimeline
-      ? { timeline: viewTimeline(await app.store.queueRecords.listTransitions(entry.id)) }
-      : {}),
-    ...(detail.includeExplanation ? { explanation: await explainEntry(app, found, entry, app.clock.now()) } : {}),
+    ...present({
+      forecast: includeForecast ? viewForecast(app, found, now, entry) : undefined,
+      timeline: rows && viewTimeline(rows),
+      explanation: includeExplanation ? await explainEntry(app, found, entry, now) : undefined,
+    }),
   };
 }
 
@@ -108,23 +109,14 @@ export async function explainListed(
 // SPEC G98
 async function findByBranch(app: App, { repository }: FoundQueue, branch: string): Answer<PrNumber> {
   const { hosting } = getForge(app, repository.host);
-  if (hosting === undefined) return withoutBranches(repository, branch);
-  const prNumber = await hosting.findByBranch(toForgeRepository(repository), branch);
-  return prNumber ?? branchNotFound(repository, branch);
-}
-
-function withoutBranches(repository: Repository, branch: string): Refusal {
-  return refuse(
-    'PULL_REQUEST_NOT_FOUND',
-    `Pull requests of ${formatRef(repository)} have no head branch ("${branch}"): plain git knows them by number only.`,
-  );
-}
-
-function branchNotFound(repository: Repository, branch: string): Refusal {
-  return refuse(
-    'PULL_REQUEST_NOT_FOUND',
-    `No open pull request of ${formatRef(repository)} has the head branch "${branch}". Pull requests of forks, and closed ones, are found by number only.`,
-  );
+  const prNumber = await hosting?.findByBranch(toForgeRepository(repository), branch);
+  if (prNumber !== undefined) return prNumber;
+  const where = formatRef(repository);
+  const sentence =
+    hosting === undefined
+      ? `Pull requests of ${where} have no head branch ("${branch}"): plain git knows them by number only.`
+      : `No open pull request of ${where} has the head branch "${branch}". Pull requests of forks, and closed ones, are found by number only.`;
+  return refuse('PULL_REQUEST_NOT_FOUND', sentence);
 }
 
 export async function listPullRequests(
@@ -143,9 +135,7 @@ export async function listPullRequests(
     ...present({ state, concludedFrom: since, concludedUntil: until, afterId: cursor }),
     limit: take + 1,
   });
-  const page = rows.slice(0, take);
-  const last = page.at(-1);
-  const entries = page.map(decodeShownEntry);
+  const entries = rows.slice(0, take).map(decodeShownEntry);
   const views = input.includeExplanation
     ? await explainListed(
         app,
@@ -155,6 +145,6 @@ export async function listPullRequests(
     : entries.map(viewListEntry);
   return {
     pullRequests: input.includeForecast ? addForecasts(app, found, views) : views,
-    ...(rows.length > take && last !== undefined ? { nextCursor: last.id } : {}),
+    ...present({ nextCursor: rows.length > take ? entries.at(-1)?.id : undefined }),
   };
 }

@@ -35,7 +35,13 @@ export async function inspectRepository(
       ? await inspectPlain(app, repository, { targetBranch, settings })
       : await hosting.inspect(toForgeRepository(repository), targetBranch, settings);
   const all = [...findings, ...(await inspectReports(app, repository, found?.queue))];
-  return { findings: all.map(({ level, code, text }) => ({ level: upper(level), code, text })) };
+  return {
+    findings: all.map(({ level, code, text }) => ({
+      level: level.toUpperCase() as FindingView['level'],
+      code,
+      text,
+    })),
+  };
 }
 
 /** Reports must come with the runs of required checks if quarantine decides something. */
@@ -89,8 +95,4 @@ async function inspectPlain(
   const told = tellChange({ to: 'FAILED', branch, because: { reason: required } });
   const why = `${told.text} Every pull request would be removed at its start.`;
   return [reachable, { level: 'error', code: 'NO_REQUIRED_CHECKS', text: why }];
-}
-
-function upper(level: SetupFinding['level']): FindingView['level'] {
-  return level.toUpperCase() as FindingView['level'];
 }

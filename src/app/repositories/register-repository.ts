@@ -9,14 +9,12 @@ import type { Hooks } from '../../lib/hooks.ts';
 import type { Repository, RepositoryId, RepositoryRef, RunnerCheck } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, hasScope, maySee } from '../core/caller.ts';
-import { withSmallHost } from '../core/directory.ts';
+import { PLAIN_GIT_HOST, withSmallHost } from '../core/directory.ts';
 import { actEvent, actorFor } from '../core/feed-event.ts';
 import { describeRepository, formatRef, getForge } from '../core/find-queue.ts';
-import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
-import { checkOwner } from './check-owner.ts';
 import { type RepositoryView, viewRepository } from './repositories.ts';
-import { settleIdentity } from './settle-identity.ts';
+import { checkOwner, settleIdentity } from './settle-identity.ts';
 
 /** A field that is absent leaves the present value. */
 type RegisterRepository = RequestOf<typeof repositoriesContract.registerRepository>;
@@ -35,7 +33,11 @@ export async function registerRepository(app: App, caller: Caller, asked: Regist
   const repository = merge(app, caller, input, known);
   const forge = getForge(app, repository.host);
   const trouble = await forge.checkAccess(describeRepository(repository));
-  if (trouble !== undefined) return noAccess(repository, trouble);
+  if (trouble !== undefined) {
+    // For plain git the path is at fault, otherwise the repository.
+    const path = repository.host === PLAIN_GIT_HOST ? '/git' : '/repo';
+    return refuse('VALIDATION_FAILED', trouble, [{ path, message: trouble }]);
+  }
   if (forge.hosting !== undefined) {
     const placed = await place(app, caller, forge.hosting, { input, known });
     return isRefusal(placed) ? placed : { ...(await keep(app, caller, placed)), notes: [] };
@@ -128,16 +130,14 @@ async function makeWay(
     return undefined;
   }
   // Its queues would land and comment in the new repository.
-  if ((await app.directory.listQueueIds(known.id)).length > 0) return replaced(known);
+  if ((await app.directory.listQueueIds(known.id)).length > 0) {
+    return refuseField(
+      '/repo',
+      `${formatRef(known)} is another repository now than the one that has queues here, which is gone. Cancel what is in them, delete them, and register it again`,
+    );
+  }
   await app.store.pullRequestNotes.removeAll(known.id);
   return known;
-}
-
-function replaced(known: Repository): Refusal {
-  return refuseField(
-    '/repo',
-    `${formatRef(known)} is another repository now than the one that has queues here, which is gone. Cancel what is in them, delete them, and register it again`,
-  );
 }
 
 function limited(): Refusal {
@@ -165,12 +165,6 @@ function duplicate(asked: RepositoryRef, there: RepositoryRef): Refusal {
     '/repo',
     `${formatRef(asked)} is the repository that is known here as ${formatRef(there)}. Remove what is registered under one of the names first`,
   );
-}
-
-/** For plain git the path is at fault, otherwise the repository. */
-function noAccess({ host }: Repository, trouble: string): Refusal {
-  const path = host === PLAIN_GIT_HOST ? '/git' : '/repo';
-  return refuse('VALIDATION_FAILED', trouble, [{ path, message: trouble }]);
 }
 
 function checkRegistration(
@@ -243,8 +237,17 @@ interface Wish {
 // SPEC L17
 async function chooseHooks(forge: Forge, repository: Repository, { asked, known }: Wish): Answer<Choice> {
   const hooks = await forge.findHooks?.(describeRepository(repository));
-  if (hooks === undefined) return asked === undefined ? { runHooks: false, notes: [] } : elsewhere();
-  if (asked === true && hooks.problem !== undefined) return unsafe(hooks.problem);
+  if (hooks === undefined && asked === undefined) return { runHooks: false, notes: [] };
+  if (hooks === undefined) {
+    const message = 'is for repositories that are registered by a path. Hooks of one with a URL run at the remote';
+    return refuseField('/runHooks', message);
+  }
+  if (asked === true && hooks.problem !== undefined) {
+    return refuseField(
+      '/runHooks',
+      `cannot be set: ${hooks.problem}. Everybody who can write a hook, or a file that names one, can run commands as the server`,
+    );
+  }
   const before = known?.git === repository.git ? known?.runHooks : undefined;
   const runHooks = asked ?? before ?? hooks.problem === undefined;
   return { runHooks, notes: notesOf(hooks, { runHooks, isChosen: asked !== undefined || before === false }) };
@@ -258,18 +261,4 @@ function notesOf(hooks: Hooks, { runHooks, isChosen }: { runHooks: boolean; isCh
   }
   if (!runHooks) return names.length === 0 ? [] : [`Hooks of the repository do not run: ${names.join(', ')}.`];
   return notExecutable.map((name) => `The ${name} hook is not executable, so that git does not run it.`);
-}
-
-function elsewhere(): Refusal {
-  return refuseField(
-    '/runHooks',
-    'is for repositories that are registered by a path. Hooks of one with a URL run at the remote',
-  );
-}
-
-function unsafe(problem: string): Refusal {
-  return refuseField(
-    '/runHooks',
-    `cannot be set: ${problem}. Everybody who can write a hook, or a file that names one, can run commands as the server`,
-  );
 }

@@ -1,13 +1,13 @@
 import type { RepositoryIdentity, RepositoryName, RepositoryRegister } from '../../forge/hosting.ts';
 import { Fault } from '../../lib/fault.ts';
 import { memo } from '../../lib/memo.ts';
-import type { Repository } from '../../storage/repositories.ts';
+import type { OrganizationId } from '../../storage/accounts.ts';
+import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
-import type { Caller } from '../core/caller.ts';
+import { type Caller, hasScope } from '../core/caller.ts';
 import { actEvent } from '../core/feed-event.ts';
 import { describeRepository, formatRef, getForge } from '../core/find-queue.ts';
-import type { Answer } from '../core/refusal.ts';
-import { checkOwner, hasOthers } from './check-owner.ts';
+import { type Answer, type Refusal, refuse } from '../core/refusal.ts';
 
 /**
  * A repository is identified by its forge id, whatever its name. Every poll, and every webhook about access, reads the
@@ -27,11 +27,21 @@ export async function settleIdentity(
   seen: RepositoryIdentity,
 ): Promise<boolean> {
   const isReplaced = repository.forgeId !== null && repository.forgeId !== seen.forgeId;
-  const present = isReplaced ? await findFormer(app, hosting, repository, seen) : seen;
+  // SPEC G77
+  const former = isReplaced ? hosting.findById(describeRepository(repository)) : seen;
+  const present = await Promise.resolve(former).catch(async (error: unknown) => {
+    // The forge does not tell what became of the registered one, and the name still belongs to another repository.
+    await block(app, repository, replaced(repository, seen));
+    throw error;
+  });
   if (present === undefined) throw await block(app, repository, replaced(repository, seen));
   const reason = await findBlockedReason(app, repository, { present, isReplaced });
   if (reason !== undefined) throw await block(app, repository, reason);
-  if (repository.forgeId === null) await storeForgeId(app, repository, present);
+  // SPEC G76
+  if (repository.forgeId === null) {
+    await app.store.repositories.identify(repository.id, present.forgeId);
+    app.directory.forget();
+  }
   const isRenamed = await followRename(app, repository, present);
   // It stays blocked until it has its own name again.
   if (repository.blockedReason === null || (isReplaced && !isRenamed)) return isRenamed;
@@ -53,22 +63,6 @@ export async function checkPlace(app: App, caller: Caller, repository: Repositor
   return (await app.directory.findRepositoryById(repository.id)) ?? repository;
 }
 
-/** If the forge does not tell what became of the registered one, the name still belongs to another repository. */
-// SPEC G77
-async function findFormer(
-  app: App,
-  hosting: RepositoryRegister,
-  repository: Repository,
-  seen: RepositoryIdentity,
-): Promise<RepositoryIdentity | undefined> {
-  try {
-    return await hosting.findById(describeRepository(repository));
-  } catch (error) {
-    await block(app, repository, replaced(repository, seen));
-    throw error;
-  }
-}
-
 /** Returns the fault to throw. */
 // SPEC G111
 async function block(app: App, repository: Repository, reason: string): Promise<Fault> {
@@ -86,12 +80,6 @@ async function unblock(app: App, repository: Repository): Promise<void> {
   await app.store.repositories.bar(repository.id, null, app.clock.now());
   app.directory.forget();
   app.log.warn({ repository: formatRef(repository) }, 'repository unblocked');
-}
-
-// SPEC G76
-async function storeForgeId(app: App, { id }: Repository, { forgeId }: RepositoryIdentity): Promise<void> {
-  await app.store.repositories.identify(id, forgeId);
-  app.directory.forget();
 }
 
 interface Found {
@@ -196,4 +184,36 @@ function nameTaken(repository: Repository, namesake: Repository): string {
 
 function duplicate(repository: Repository, twin: Repository): string {
   return `${formatRef(repository)} is the repository that has queues here as ${formatRef(twin)} too, and two queues would land against each other. Remove the queues of one of them.`;
+}
+
+/**
+ * All organizations of a server reach a forge with the same permissions. So the first organization with a queue on an
+ * owner's repository reserves that owner; only the operator may let another one in. Undefined: the caller may.
+ */
+// SPEC G71
+export async function checkOwner(
+  app: App,
+  caller: Caller,
+  { host, owner }: RepositoryRef,
+): Promise<Refusal | undefined> {
+  if (app.forges.get(host)?.hosting === undefined || hasScope(caller, 'instance')) return undefined;
+  if (!(await hasOthers(app, caller.organization.id, { host, owner }))) return undefined;
+  return refuse(
+    'INSUFFICIENT_SCOPE',
+    `Another organization of this server has queues on repositories of ${host}/${owner}. To share them, use a token with the scope "instance".`,
+  );
+}
+
+/** Whether another organization has queues on repositories of this owner. */
+async function hasOthers(
+  app: App,
+  organizationId: OrganizationId,
+  { host, owner }: Pick<RepositoryRef, 'host' | 'owner'>,
+): Promise<boolean> {
+  for (const repository of await app.directory.findRepositoriesAt({ host, owner, name: '*' })) {
+    if (repository.organizationId === organizationId) continue;
+    // An upload of test results also makes a repository, but reserves nothing.
+    if ((await app.directory.listQueueIds(repository.id)).length > 0) return true;
+  }
+  return false;
 }

@@ -8,14 +8,7 @@ import type { TestState } from '../../flaky/core/state.ts';
 import { recordTest } from '../../flaky/test-record.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Repository } from '../../storage/repositories.ts';
-import {
-  decodeState,
-  encodeState,
-  eventRowOf,
-  nextCheckOf,
-  overrideOf,
-  quarantineSettingsOf,
-} from '../../storage/test-codec.ts';
+import { encodeState, eventRowOf, nextCheckOf, overrideOf, quarantineSettingsOf } from '../../storage/test-codec.ts';
 import type { KnownTest } from '../../storage/test-ingest.ts';
 import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import type { TestRow } from '../../storage/tests.ts';
@@ -25,11 +18,11 @@ import type { Caller } from '../core/caller.ts';
 import { findTestScope, type TestScope } from '../core/list-page.ts';
 import { type Answer, isRefusal, type Refusal } from '../core/refusal.ts';
 import { type TestDetails, type TestDetailsView, testNotFound, viewTestDetails } from './get-test-details.ts';
-import { getTestSettings } from './stored-test-settings.ts';
+import { getTestSettings, quarantinedFor } from './stored-test-settings.ts';
 import type { Place } from './test-view.ts';
 
 /** The test as an act finds it. */
-export interface FoundTest {
+interface FoundTest {
   readonly test: TestRow;
   readonly state: TestState;
   /** The monitors that the stored state follows; the settings have the latest ones. */
@@ -89,9 +82,8 @@ async function tryChange(
 
 function findTest(known: KnownTest, settings: StoredTestSettings, at: Instant): FoundTest {
   // The step that brings the test up to the latest settings compares with the monitors it follows now.
-  const isBehind = known.memory.settingsVersion !== settings.version;
-  const monitors = isBehind ? settings.appliedMonitors : settings.monitors;
-  return { test: known.test, state: decodeState(known.memory.state), monitors, settings, at };
+  const { state, monitors } = quarantinedFor(known, settings, at);
+  return { test: known.test, state, monitors, settings, at };
 }
 
 // SPEC F24

@@ -13,6 +13,7 @@ import {
   type QuarantineAdvice,
 } from '../../flaky/cost-of-flakes.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { present } from '../../lib/present.ts';
 import type { QueueId, TransitionRow } from '../../storage/queues.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { TestRow } from '../../storage/tests.ts';
@@ -20,10 +21,11 @@ import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope } from '../core/list-page.ts';
 import { decodeCandidate, decodeTransition } from '../core/queue-codec.ts';
-import { type Answer, isRefusal, type Refusal, refuseField } from '../core/refusal.ts';
+import { type Answer, isRefusal } from '../core/refusal.ts';
+import { checkWindow } from './list-tests.ts';
 import { type Place, testLink } from './test-view.ts';
 
-const MAX_WINDOW_MS = 92 * DAY_MS;
+const MAX_WINDOW_DAYS = 92;
 /** A run that failed has told its tests at once; whether they are flaky may show later. */
 const FOUND_WITHIN_MS = 7 * DAY_MS;
 /** Older events of a test are of no interest here. */
@@ -35,30 +37,28 @@ type Reply = ReplyOf<typeof costOfFlakesContract>;
 
 export async function costOfFlakes(app: App, caller: Caller, input: CostOfFlakes, { baseUrl }: Place): Answer<Reply> {
   const { start_time: from, end_time: until } = input;
-  const problem = checkWindow(input);
+  const problem = checkWindow(input, MAX_WINDOW_DAYS);
   if (problem !== undefined) return problem;
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
   const { runs, tests } = await findLostRuns(app, repository, { from, until });
   const links = { baseUrl, orgSlug: caller.organization.slug };
-  const link = (id: string) => testLink(id, repository, links);
+
   const ofTest = (id: string) => tests.get(id) as TestRow;
   const advice = adviseQuarantine(runs);
   return {
     total: viewCost(costOf(runs)),
     tests: costsBy(runs, (id) => [id])
       .slice(0, MAX_TESTS)
-      .map(([id, cost]) => ({ ...viewTest(ofTest(id), link(id)), ...viewCost(cost) })),
+      .map(([id, cost]) => {
+        const { name, status, codeowners, quarantinedAt } = ofTest(id);
+        const shown = { id, html_url: testLink(id, repository, links), name, status, codeowners };
+        return { ...shown, quarantined: quarantinedAt !== null, ...viewCost(cost) };
+      }),
     owners: costsBy(runs, (id) => ofTest(id).codeowners).map(([owner, cost]) => ({ owner, ...viewCost(cost) })),
     saved_by_honoring: viewCost(costOf(runs.filter(({ isExcused }) => isExcused))),
-    ...(advice !== undefined && { advice: viewAdvice(advice, ofTest) }),
+    ...present({ advice: advice && viewAdvice(advice, ofTest) }),
   };
-}
-
-function checkWindow({ start_time: from, end_time: until }: CostOfFlakes): Refusal | undefined {
-  if (from >= until) return refuseField('/start_time', 'must be earlier than end_time');
-  if (until - from > MAX_WINDOW_MS) return refuseField('/start_time', 'must be within 92 days of end_time');
-  return undefined;
 }
 
 function viewCost({ runs, removed, retested, waitedMs, ciMs }: FlakeCost) {
@@ -69,10 +69,6 @@ function viewCost({ runs, removed, retested, waitedMs, ciMs }: FlakeCost) {
     hours_waited: waitedMs / 3_600_000,
     ci_minutes: ciMs / 60_000,
   };
-}
-
-function viewTest({ id, name, status, codeowners, quarantinedAt }: TestRow, html_url: string) {
-  return { id, html_url, name, status, codeowners, quarantined: quarantinedAt !== null };
 }
 
 function viewAdvice(

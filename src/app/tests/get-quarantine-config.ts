@@ -8,8 +8,7 @@ import type { App } from '../core/app.ts';
 import { type Caller, maySee } from '../core/caller.ts';
 import { organizationNotFound } from '../core/list-page.ts';
 import type { Answer } from '../core/refusal.ts';
-import { quarantinedFor } from './quarantined-for.ts';
-import { getTestSettings } from './stored-test-settings.ts';
+import { getTestSettings, quarantinedFor } from './stored-test-settings.ts';
 
 /** Which of the failing tests are quarantined. None for a repository without uploads. */
 // SPEC U20

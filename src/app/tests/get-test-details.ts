@@ -4,9 +4,10 @@ import type { View } from '../../contract/schema.ts';
 import type { TestDetails as TestDetailsSchema } from '../../contract/test-details.ts';
 import type { Monitor } from '../../flaky/core/monitor.ts';
 import { pathsOf, suiteNameOf } from '../../flaky/core/paths.ts';
-import type { Flag, LabelSource, MonitorState, Mute, TestState } from '../../flaky/core/state.ts';
+import type { Flag, LabelSource, MonitorState, TestState } from '../../flaky/core/state.ts';
 import { dayOf } from '../../flaky/daily-counts.ts';
-import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { formatInstant, type Instant, optionalInstant } from '../../lib/clock.ts';
+import { present } from '../../lib/present.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import { decodeState, overrideOf, quarantineBy } from '../../storage/test-codec.ts';
 import type { StoredTestSettings } from '../../storage/test-settings.ts';
@@ -16,13 +17,21 @@ import type { Caller } from '../core/caller.ts';
 import { findTestScope } from '../core/list-page.ts';
 import { type Answer, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
 import { getTestSettings } from './stored-test-settings.ts';
-import { type Place, type TestLinks, type TestView, viewEvidence, viewFigures, viewTests } from './test-view.ts';
+import {
+  linksOf,
+  type Place,
+  type TestLinks,
+  type TestView,
+  viewEvidence,
+  viewFigures,
+  viewTests,
+} from './test-view.ts';
 
 export async function getTestDetails(
   app: App,
   caller: Caller,
   input: RequestOf<typeof getTestDetailsContract>,
-  { baseUrl }: Place,
+  place: Place,
 ): Answer<{ readonly test: TestDetailsView }> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
@@ -30,7 +39,7 @@ export async function getTestDetails(
   const [found] = known;
   if (found === undefined) return testNotFound(input.test_id);
   const { test, memory } = found;
-  const links = { baseUrl, orgSlug: caller.organization.slug };
+  const links = linksOf(caller, place);
   const settings = await getTestSettings(app, repository);
   return { test: await viewTestDetails(app, { test, state: decodeState(memory.state), settings, repository, links }) };
 }
@@ -58,16 +67,17 @@ export async function viewTestDetails(app: App, of: TestDetails): Promise<TestDe
   const { repository, test, state, settings, links } = of;
   const [view] = await viewTests(app, { repository, tests: [test], links });
   const now = app.clock.now();
-  const override = viewOverride(test, state, now);
   const figures = await app.store.tests.getFigures(repository.id, test.no);
   return {
     ...(view as TestView),
     ...viewFigures(figures ?? NO_FIGURES, dayOf(now)),
     first_seen_at: formatInstant(test.firstSeenAt),
     suites: pathsOf(state).map(([path]) => suiteNameOf(test.parent, path)),
-    ...(test.quarantinedAt === null ? {} : { quarantined_at: formatInstant(test.quarantinedAt) }),
-    ...(override === undefined ? {} : { quarantine_override: override }),
-    ...(state.flag === null ? {} : { flag: viewFlag(state.flag) }),
+    ...present({
+      quarantined_at: optionalInstant(test.quarantinedAt),
+      quarantine_override: viewOverride(test, state, now),
+      flag: state.flag && viewAct(state.flag),
+    }),
     labels: viewLabels(state.labels),
     monitors: settings.monitors.flatMap((monitor) => viewTestMonitor(monitor, state.monitors[monitor.id])),
   };
@@ -85,13 +95,12 @@ function viewOverride(test: TestRow, state: TestState, now: Instant): TestDetail
     actor,
     at: formatInstant(at),
     reason,
-    ...(override.expiresAt === null ? {} : { expires_at: formatInstant(override.expiresAt) }),
-    ...(suites.length > 0 && { suites }),
+    ...present({ expires_at: optionalInstant(override.expiresAt), suites: suites.length > 0 ? suites : null }),
   };
 }
 
-function viewFlag({ actor, at, reason }: Flag): NonNullable<TestDetailsView['flag']> {
-  return { actor, at: formatInstant(at), ...(reason === null ? {} : { reason }) };
+function viewAct({ actor, at, reason }: Flag) {
+  return { actor, at: formatInstant(at), ...present({ reason }) };
 }
 
 function viewLabels(labels: readonly LabelSource[]): LabelView[] {
@@ -109,25 +118,18 @@ function viewSource({ source, since }: LabelSource): LabelView['sources'][number
 function viewTestMonitor(monitor: Monitor, own: MonitorState | undefined): TestMonitorView[] {
   if (own === undefined || (own.activeSince === null && own.mute === null)) return [];
   const { activeSince, reason, evidence, mute } = own;
-  const active = activeSince === null ? {} : { active_since: formatInstant(activeSince), reason };
+
   return [
     {
       monitor_id: monitor.id,
       type: monitor.type,
       name: monitor.name,
       is_active: activeSince !== null,
-      ...active,
-      ...(evidence === null ? {} : { evidence: viewEvidence(evidence) }),
-      ...(mute === null ? {} : { mute: viewMute(mute) }),
+      ...(activeSince !== null && { active_since: formatInstant(activeSince), reason }),
+      ...present({
+        evidence: evidence && viewEvidence(evidence),
+        mute: mute && { ...viewAct(mute), ...present({ until: optionalInstant(mute.until) }) },
+      }),
     },
   ];
-}
-
-function viewMute({ at, until, actor, reason }: Mute): NonNullable<TestMonitorView['mute']> {
-  return {
-    at: formatInstant(at),
-    actor,
-    ...(until === null ? {} : { until: formatInstant(until) }),
-    ...(reason === null ? {} : { reason }),
-  };
 }

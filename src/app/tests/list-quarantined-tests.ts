@@ -1,7 +1,7 @@
 import type * as flakyTestsContract from '../../contract/flaky-tests.ts';
 import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import { REVIEW_AFTER_DAYS, reviewOf } from '../../flaky/quarantine.ts';
-import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { formatInstant, type Instant, optionalInstant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import { overrideOf } from '../../storage/test-codec.ts';
@@ -74,7 +74,7 @@ function viewQuarantined(
 ): QuarantinedTestView {
   const override = overrideOf(test);
   const isAlways = override?.mode === 'ALWAYS_QUARANTINE' && (override.expiresAt ?? Infinity) > now;
-  const expiresAt = isAlways && hasReviews ? override.expiresAt : null;
+
   return {
     name: test.name,
     ...present({ parent: test.parent, file: test.file, classname: test.classname, review }),
@@ -86,7 +86,7 @@ function viewQuarantined(
     status_last_updated_at: formatInstant(test.statusAt),
     test_case_id: test.id,
     variant: test.variant,
-    ...(expiresAt === null ? {} : { expires_at: formatInstant(expiresAt) }),
+    ...present({ expires_at: isAlways && hasReviews ? optionalInstant(override.expiresAt) : null }),
     ...(hasReviews && viewSuites(test)),
   };
 }

@@ -6,9 +6,10 @@ import type { Caller } from '../core/caller.ts';
 import { findTestScope, listPage, type PageView } from '../core/list-page.ts';
 import { type Answer, isRefusal, type Refusal, refuseField } from '../core/refusal.ts';
 import { getRetentionStart } from './stored-test-settings.ts';
-import { type ListedTestView, type Place, type TestView, viewListed, viewTests } from './test-view.ts';
+import { type ListedTestView, linksOf, type Place, type TestView, viewListed, viewTests } from './test-view.ts';
 
-const MAX_WINDOW_MS = 7 * 24 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
+const MAX_WINDOW_DAYS = 7;
 
 type ListFailingTests = RequestOf<typeof contract.listFailingTests>;
 
@@ -21,9 +22,9 @@ export async function listFailingTests(
   app: App,
   caller: Caller,
   input: ListFailingTests,
-  { baseUrl }: Place,
+  place: Place,
 ): Answer<TestPage> {
-  const problem = checkWindow(input);
+  const problem = checkWindow(input, MAX_WINDOW_DAYS);
   if (problem !== undefined) return problem;
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
@@ -34,22 +35,27 @@ export async function listFailingTests(
     return app.store.tests.listFailing({ ...query, from: Math.max(from, since), until });
   });
   if (isRefusal(read)) return read;
-  const links = { baseUrl, orgSlug: caller.organization.slug };
-  return { tests: await viewTests(app, { repository, tests: read.list.tests, links }), page: read.page };
+  return {
+    tests: await viewTests(app, { repository, tests: read.list.tests, links: linksOf(caller, place) }),
+    page: read.page,
+  };
 }
 
 // SPEC P4
-function checkWindow({ start_time: from, end_time: until }: ListFailingTests): Refusal | undefined {
+export function checkWindow(
+  { start_time: from, end_time: until }: Pick<ListFailingTests, 'start_time' | 'end_time'>,
+  days: number,
+): Refusal | undefined {
   if (from >= until) return refuseField('/start_time', 'must be earlier than end_time');
-  if (until - from > MAX_WINDOW_MS) return refuseField('/start_time', 'must be within 7 days of end_time');
-  return undefined;
+  if (until - from <= days * DAY_MS) return undefined;
+  return refuseField('/start_time', `must be within ${days} days of end_time`);
 }
 
 export async function listUnhealthyTests(
   app: App,
   caller: Caller,
   input: RequestOf<typeof contract.listUnhealthyTests>,
-  { baseUrl }: Place,
+  place: Place,
 ): Answer<TestPage> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
@@ -58,8 +64,10 @@ export async function listUnhealthyTests(
     app.store.tests.listByStatus({ ...query, status }),
   );
   if (isRefusal(read)) return read;
-  const links = { baseUrl, orgSlug: caller.organization.slug };
-  return { tests: await viewTests(app, { repository, tests: read.list.tests, links }), page: read.page };
+  return {
+    tests: await viewTests(app, { repository, tests: read.list.tests, links: linksOf(caller, place) }),
+    page: read.page,
+  };
 }
 
 // SPEC F31
@@ -67,13 +75,12 @@ export async function searchTests(
   app: App,
   caller: Caller,
   input: RequestOf<typeof contract.searchTests>,
-  { baseUrl }: Place,
+  place: Place,
 ): Answer<{ readonly tests: readonly TestView[] }> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
   const tests = await app.store.tests.search(repository.id, input.query, input.limit ?? 20);
-  const links = { baseUrl, orgSlug: caller.organization.slug };
-  return { tests: await viewTests(app, { repository, tests, links }) };
+  return { tests: await viewTests(app, { repository, tests, links: linksOf(caller, place) }) };
 }
 
 // SPEC F64
@@ -81,7 +88,7 @@ export async function listTests(
   app: App,
   caller: Caller,
   input: RequestOf<typeof contract.listTests>,
-  { baseUrl }: Place,
+  place: Place,
 ): Answer<{ readonly tests: readonly ListedTestView[]; readonly page: PageView }> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
@@ -92,7 +99,6 @@ export async function listTests(
     app.store.tests.rank({ ...filters, repositoryId, offset, limit }),
   );
   if (isRefusal(read)) return read;
-  const links = { baseUrl, orgSlug: caller.organization.slug };
-  const shown = { repository, links, today: dayOf(app.clock.now()) };
+  const shown = { repository, links: linksOf(caller, place), today: dayOf(app.clock.now()) };
   return { tests: read.list.tests.map((test) => viewListed(test, shown)), page: read.page };
 }

@@ -1,9 +1,11 @@
 import type { Monitor } from '../../flaky/core/monitor.ts';
+import type { QuarantinedFor } from '../../flaky/coverage.ts';
 import type { TestSettings } from '../../flaky/settings.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Repository } from '../../storage/repositories.ts';
-import { currentTestSettings } from '../../storage/test-codec.ts';
+import { currentTestSettings, decodeState, quarantineBy } from '../../storage/test-codec.ts';
+import type { KnownTest } from '../../storage/test-ingest.ts';
 import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import type { App } from '../core/app.ts';
 import { type Answer, isRefusal, type Refusal } from '../core/refusal.ts';
@@ -63,4 +65,16 @@ export async function changeTestSettings(
     return currentTestSettings(repository, saved);
   }
   throw new Fault('STORE_UNAVAILABLE', 'Too many people change these settings at once.');
+}
+
+/** An expired decision counts as none, also before the stored test follows. */
+export function quarantinedFor(
+  { test, memory }: KnownTest,
+  settings: StoredTestSettings,
+  now: Instant,
+): QuarantinedFor {
+  const isBehind = memory.settingsVersion !== settings.version;
+  const state = decodeState(memory.state);
+  const monitors = isBehind ? settings.appliedMonitors : settings.monitors;
+  return { state, monitors, quarantine: quarantineBy(test, state, now) };
 }

@@ -114,7 +114,13 @@ export function linkTicketToTestCase(
   return changeTest(app, caller, of, ({ test, state, settings, at }) => {
     const { ticketUrlTemplate } = settings.settings;
     const url = ticket === null ? null : findTicketUrl(ticket, ticketUrlTemplate);
-    if (url === undefined) return badTicket(ticketUrlTemplate !== null);
+    if (url === undefined) {
+      const message =
+        ticketUrlTemplate === null
+          ? 'must be an http or https address: the repository has no ticket_url_template for keys'
+          : 'must be an http or https address, or a key of at most 100 letters, digits and -._#/';
+      return refuseField('/external_ticket_id', message);
+    }
     const { ticketUrl: previousUrl } = test;
     if (url === previousUrl) return { test, state, events: [] };
     const event =
@@ -123,13 +129,4 @@ export function linkTicketToTestCase(
         : { kind: 'ticket_linked', at, actor, url, previousUrl };
     return { test: { ...test, ticketUrl: url }, state, events: [event] };
   });
-}
-
-function badTicket(hasTemplate: boolean): Refusal {
-  return refuseField(
-    '/external_ticket_id',
-    hasTemplate
-      ? 'must be an http or https address, or a key of at most 100 letters, digits and -._#/'
-      : 'must be an http or https address: the repository has no ticket_url_template for keys',
-  );
 }

@@ -2,7 +2,7 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import type { listTestEvents } from '../../contract/test-history.ts';
 import { inSuites } from '../../flaky/core/paths.ts';
 import type { Evidence, LabelSource } from '../../flaky/core/state.ts';
-import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { formatInstant, type Instant, optionalInstant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { TestEventRow } from '../../storage/tests.ts';
 import { viewEvidence } from './test-view.ts';
@@ -36,16 +36,16 @@ export function viewTestEvent(row: TestEventRow, monitorNames: ReadonlyMap<strin
   const detail = JSON.parse(row.detail) as Detail;
   const { reason, from = detail.setting, to, type, label } = detail;
   const monitorId = detail.monitorId ?? (detail.source?.kind === 'monitor' ? detail.source.id : undefined);
-  const until = detail.until ?? detail.expiresAt ?? undefined;
-  const url = detail.url ?? detail.previousUrl ?? undefined;
+  const until = detail.until ?? detail.expiresAt;
+  const url = detail.url ?? detail.previousUrl;
   const monitor = nameMonitor(monitorNames.get(monitorId ?? '') ?? detail.monitorName ?? type);
   return {
     at: formatInstant(row.at),
     kind: row.kind.toUpperCase(),
     text: capitalized(describe(row, detail, monitor)),
     ...present({ actor: row.actor, reason: reason || null, from, to, monitor_id: monitorId, monitor_type: type }),
-    ...present({ label, suites: detail.suites, until: until === undefined ? null : formatInstant(until), url }),
-    ...(detail.evidence === undefined ? {} : { evidence: viewEvidence(detail.evidence) }),
+    ...present({ label, suites: detail.suites, until: optionalInstant(until), url }),
+    ...present({ evidence: detail.evidence && viewEvidence(detail.evidence) }),
   };
 }
 

@@ -9,7 +9,7 @@ import type { SettingsChange, StoredTestSettings } from '../../storage/test-sett
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, type TestScope } from '../core/list-page.ts';
-import { type Answer, type FieldError, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { type Answer, type FieldError, isRefusal, type Refusal, refuseFields } from '../core/refusal.ts';
 import { viewMonitor } from './monitors.ts';
 import {
   changeTestSettings,
@@ -139,7 +139,5 @@ function check(merged: TestSettings, named: Partial<TestSettings>): Refusal | un
     const message = 'must be an http or https address with {key} in it, such as https://acme.example/browse/{key}';
     errors.push({ path: '/ticket_url_template', message });
   }
-  const [first] = errors;
-  if (first === undefined) return undefined;
-  return refuse('VALIDATION_FAILED', `${first.path.slice(1)} ${first.message}. Nothing was changed.`, errors);
+  return refuseFields(errors);
 }

@@ -4,12 +4,13 @@ import { DAY_MS } from '../../flaky/core/detector.ts';
 import { suiteNameOf } from '../../flaky/core/paths.ts';
 import type { Evidence } from '../../flaky/core/state.ts';
 import { dropBefore, firstFigureDay, lastDays, sumCounts } from '../../flaky/daily-counts.ts';
-import { formatInstant } from '../../lib/clock.ts';
+import { formatInstant, optionalInstant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import { snakeCase } from '../../lib/text.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { RankedTest, TestRow, TestStats } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
+import type { Caller } from '../core/caller.ts';
 import { getRetentionStart } from './stored-test-settings.ts';
 
 export type TestView = View<typeof TestCase>;
@@ -31,16 +32,29 @@ export async function viewTests(
   of: { readonly repository: Repository; readonly tests: readonly TestRow[]; readonly links: TestLinks },
 ): Promise<TestView[]> {
   if (of.tests.length === 0) return [];
-  const now = app.clock.now();
-  const testIds = of.tests.map((test) => test.id);
-  const since = await getRetentionStart(app, of.repository, now);
-  const stats = await app.store.tests.getStats({ repositoryId: of.repository.id, testIds, now, since });
+  const stats = await readStats(app, of.repository, of.tests);
   return of.tests.map((test, index) => viewTest(test, stats[index] as TestStats, of));
+}
+
+/** The figures of tests, in their order. */
+export async function readStats(
+  app: App,
+  repository: Repository,
+  tests: readonly Pick<TestRow, 'id'>[],
+): Promise<readonly TestStats[]> {
+  const now = app.clock.now();
+  const since = await getRetentionStart(app, repository, now);
+  return app.store.tests.getStats({ repositoryId: repository.id, testIds: tests.map(({ id }) => id), now, since });
 }
 
 interface Shown {
   readonly repository: Repository;
   readonly links: TestLinks;
+}
+
+/** Links to tests, as a caller of this server sees them. */
+export function linksOf({ organization }: Caller, { baseUrl }: Place): TestLinks {
+  return { baseUrl, orgSlug: organization.slug };
 }
 
 function viewTest(test: TestRow, stats: TestStats, of: Shown): TestView {
@@ -68,7 +82,7 @@ function viewIdentity(test: TestRow, { repository, links }: Shown) {
     codeowners: test.codeowners,
     quarantined: test.quarantinedAt !== null,
     ...present({ file_path: test.file, parent: test.parent, classname: test.classname }),
-    ...(test.ticketUrl === null ? {} : { ticket: { html_url: test.ticketUrl } }),
+    ...present({ ticket: test.ticketUrl === null ? null : { html_url: test.ticketUrl } }),
   };
 }
 
@@ -99,10 +113,7 @@ export function viewFigures({ days, pullRequests, lastFailureAt }: Omit<RankedTe
   const daily = lastDays(shown, today);
   return {
     pull_requests_impacted_last_30d: pullRequests,
-    ...present({
-      average_duration_ms: durationMs,
-      last_failure_at: lastFailureAt === null ? null : formatInstant(lastFailureAt),
-    }),
+    ...present({ average_duration_ms: durationMs, last_failure_at: optionalInstant(lastFailureAt) }),
     daily: {
       first_day: formatInstant(firstFigureDay(today) * DAY_MS).slice(0, 10),
       runs: daily.map((day) => day.runs),

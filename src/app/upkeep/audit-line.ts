@@ -11,7 +11,7 @@ import type { Sha } from '../../lib/sha.ts';
  */
 
 /** A recorded landing, with the queue's version after it. */
-export interface RecordedLanding {
+interface RecordedLanding {
   readonly version: number;
   readonly event: CandidateLanded;
 }
@@ -26,7 +26,7 @@ export interface Stretch {
 }
 
 /** Stretches to prove, the head after them, and contradictions in the record itself. */
-export interface Story {
+interface Story {
   readonly stretches: readonly Stretch[];
   readonly head: Sha | undefined;
   readonly findings: readonly AuditFinding[];
@@ -69,8 +69,9 @@ export function readStory(start: Sha | undefined, events: readonly RecordedEvent
       open = { from: open?.from ?? event.base, to: event.pushedSha, landings, isPast: false };
       head = event.pushedSha;
     }
-    const stopped = event.kind === 'candidate_landed' ? seenAfter(event) : undefined;
-    if (stopped !== undefined) {
+    const stopped = event.kind === 'candidate_landed' ? event.stopped : undefined;
+    // A landing that stopped half-way may leave the head where others moved it.
+    if (stopped !== undefined && stopped.kind !== 'entry_refused') {
       close(true);
       head = stopped.head;
     }
@@ -106,11 +107,6 @@ export function listForeignMoves(events: readonly RecordedEvent[]): readonly For
     const stop = event.kind === 'landing_refused' ? event.problem : event.kind === 'candidate_landed' && event.stopped;
     return stop && 'isDescendant' in stop ? [{ at, isDescendant: stop.isDescendant }] : [];
   });
-}
-
-/** The head after a landing that stopped half-way, if it is not where the landing left it. */
-function seenAfter({ stopped }: CandidateLanded): { readonly head: Sha | undefined } | undefined {
-  return stopped === undefined || stopped.kind === 'entry_refused' ? undefined : stopped;
 }
 
 /** `candidates` has those of the landings that the store knows. */

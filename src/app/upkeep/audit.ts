@@ -5,7 +5,7 @@ import type { Instant } from '../../lib/clock.ts';
 import { PeriodicTask } from '../../lib/periodic.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import type { Sha } from '../../lib/sha.ts';
-import type { EventRow, QueueId } from '../../storage/queues.ts';
+import type { QueueId } from '../../storage/queues.ts';
 import { raise } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
 import { type FoundQueue, formatRef, getForge, toForgeRepository } from '../core/find-queue.ts';
@@ -91,7 +91,9 @@ async function auditQueue(app: App, before: FoundQueue, readAt: Map<QueueId, Ins
   const story = readStory((mark.sha as Sha | null) ?? undefined, moves);
   const findings = [...story.findings];
   for (const stretch of story.stretches) findings.push(...(await prove(app, found, stretch)));
-  await raiseAll(app, found, findings);
+  for (const finding of findings) {
+    await raise(app, found, { id: `${id}/${finding.version}/audit`, code: 'UNPROVEN_LANDING', text: finding.text });
+  }
   await compareLandings(app, found, listForeignMoves(moves));
   await alarms.setMark(id, { sha: story.head ?? null, version, at }, mark.version);
 }
@@ -112,14 +114,12 @@ async function listMoves(app: App, { id, version }: FoundQueue, since: number): 
     const rows = await app.store.queueRecords.listEvents(id, after, Math.min(PAGE, version - after));
     const last = rows.at(-1);
     assert(last !== undefined, 'every version of a queue has its event');
-    moves.push(...rows.filter(({ kind }) => MOVES.includes(kind)).map(decodeMove));
+    for (const row of rows) {
+      if (MOVES.includes(row.kind)) moves.push({ version: row.version, event: decodeEvent(row, new Map()) });
+    }
     after = last.version;
   }
   return moves;
-}
-
-function decodeMove(row: EventRow): RecordedEvent {
-  return { version: row.version, event: decodeEvent(row, new Map()) };
 }
 
 /** One query for all landings. If its answer is not clear, one for each landing finds the one at fault. */
@@ -163,10 +163,4 @@ async function compareLandings(app: App, found: FoundQueue, moves: readonly Fore
   }
   if (changed.length === 0) return;
   await app.queues.run(id, () => ({ kind: 'landings_compared', at: app.clock.now(), entries: changed }));
-}
-
-async function raiseAll(app: App, found: FoundQueue, findings: readonly AuditFinding[]): Promise<void> {
-  for (const { version, text } of findings) {
-    await raise(app, found, { id: `${found.id}/${version}/audit`, code: 'UNPROVEN_LANDING', text });
-  }
 }

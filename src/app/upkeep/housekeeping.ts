@@ -2,7 +2,7 @@ import { formatInstant } from '../../lib/clock.ts';
 import type { HookNews } from '../../lib/hooks.ts';
 import { PeriodicTask } from '../../lib/periodic.ts';
 import type { RepositoryId } from '../../storage/repositories.ts';
-import { tellOfEnds } from '../access/personal-tokens.ts';
+import { tellOfEnds } from '../access/api-tokens.ts';
 import { removeEndedSessions } from '../access/sessions.ts';
 import { raise } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
@@ -27,44 +27,29 @@ export function createHousekeeping(app: App, keep: { readonly eventDays: number 
   const failure = 'could not remove unused data';
   const round = async () => {
     await tidy(app, keep.eventDays * DAY_MS);
-    await expireEvents(app, keep.eventDays * DAY_MS);
-    await expirePast(app, keep.eventDays * DAY_MS);
-    await expireDeliveries(app);
+    await removeEndedSessions(app);
     await tellOfEnds(app);
   };
   return new PeriodicTask(app, { firstMs: FIRST_MS, everyMs: DAY_MS, failure, round });
 }
-
-// SPEC R35
-async function tidy({ store, clock, log }: App, keepMs: number): Promise<void> {
+// SPEC R35, X5, X39, Y9
+export async function tidy({ store, clock, log }: App, keepMs: number): Promise<void> {
+  const { queues, logs, idempotentRequests, hints, feed, past, webhookDeliveries } = store;
+  const now = clock.now();
   const keepSetsMs = Math.max(KEEP_TARGET_SETS_MS, keepMs + PACKED_WITHIN_MS);
-  const removed = await store.queues.removeUnusedTargetSets(clock.now() - keepSetsMs);
-  if (removed > 0) log.info({ removed }, 'removed unused target sets');
-  const logs = await store.logs.removeBefore(clock.now() - KEEP_LOGS_MS);
-  if (logs > 0) log.info({ removed: logs }, 'removed old check logs');
-  const answers = await store.idempotentRequests.tidy(clock.now() - KEEP_ANSWERS_MS);
-  if (answers > 0) log.info({ removed: answers }, 'removed old answers to requests with a key');
-  await removeEndedSessions({ store, clock });
-  const hints = await store.hints.tidy(clock.now());
-  if (hints > 0) log.info({ removed: hints }, 'removed old webhook hints');
-}
-
-// SPEC X5
-export async function expireEvents({ store, clock, log }: App, keepMs: number): Promise<void> {
-  const removed = await inPieces((limit) => store.feed.expire(clock.now() - keepMs, limit));
-  if (removed > 0) log.info({ removed }, 'removed old events of the feed');
-}
-
-// SPEC Y9
-export async function expirePast({ store, clock, log }: App, keepMs: number): Promise<void> {
-  const removed = await inPieces((limit) => store.past.expire(clock.now() - keepMs, limit));
-  if (removed > 0) log.info({ removed }, 'removed the oldest past of queues');
-}
-
-// SPEC X39
-export async function expireDeliveries({ store, clock, log }: App): Promise<void> {
-  const removed = await inPieces((limit) => store.webhookDeliveries.expire(clock.now() - KEEP_DELIVERIES_MS, limit));
-  if (removed > 0) log.info({ removed }, 'removed old webhook deliveries');
+  const removals: Readonly<Record<string, () => Promise<number>>> = {
+    'unused target sets': () => queues.removeUnusedTargetSets(now - keepSetsMs),
+    'old check logs': () => logs.removeBefore(now - KEEP_LOGS_MS),
+    'old answers to requests with a key': () => idempotentRequests.tidy(now - KEEP_ANSWERS_MS),
+    'old webhook hints': () => hints.tidy(now),
+    'old events of the feed': () => inPieces((limit) => feed.expire(now - keepMs, limit)),
+    'the oldest past of queues': () => inPieces((limit) => past.expire(now - keepMs, limit)),
+    'old webhook deliveries': () => inPieces((limit) => webhookDeliveries.expire(now - KEEP_DELIVERIES_MS, limit)),
+  };
+  for (const [what, remove] of Object.entries(removals)) {
+    const removed = await remove();
+    if (removed > 0) log.info({ removed }, `removed ${what}`);
+  }
 }
 
 /** One large delete would hold up every commit. */
@@ -112,4 +97,25 @@ function alarmOfStopped({ ref, words }: { readonly ref: string; readonly words: 
   const printed = words === '' ? 'They printed nothing.' : `They printed last: ${words}`;
   const text = `Hooks that ran after the push of ${ref} did not end in time and were stopped. The push itself was done. ${printed}`;
   return { code: 'HOOKS_STOPPED', text } as const;
+}
+
+const EVERY_MS = 10_000;
+/** A read of the past unpacks one pack. Smaller ones compress worse. */
+const PACK_BYTES = 256 * 1024;
+/** Commits of a quiet queue are packed at this age, so that retention reaches them. */
+const MAX_AGE_MS = 7 * 24 * 3_600_000;
+
+/** Packs the stored commits of queues for reads of the past. */
+// SPEC Y7
+export function createPacking(app: App): PeriodicTask {
+  const failure = 'could not pack the past of queues';
+  return new PeriodicTask(app, { firstMs: 0, everyMs: EVERY_MS, failure, round: (isStopped) => pack(app, isStopped) });
+}
+
+async function pack({ store, clock }: App, isStopped: () => boolean): Promise<void> {
+  const now = clock.now();
+  const of = { bytes: PACK_BYTES, before: now - MAX_AGE_MS, now };
+  for (const queueId of await store.past.listUnpacked(of.bytes, of.before)) {
+    while (!isStopped() && (await store.past.pack(queueId, of)) > 0);
+  }
 }

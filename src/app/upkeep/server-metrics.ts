@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { formatExposition, type Gauge, type Histogram, type Labels } from '../../lib/exposition.ts';
+import { formatExposition, type Gauge, gauge, type Histogram, type Labels } from '../../lib/exposition.ts';
 import { memo } from '../../lib/memo.ts';
 import type { App } from '../core/app.ts';
 import { boundProbe } from './readiness.ts';
@@ -11,7 +11,12 @@ import { boundProbe } from './readiness.ts';
 // SPEC M16
 export async function describeServer(app: App, ofHttp: Serving | Promise<Serving>): Promise<string> {
   const [stored, serving] = await Promise.all([storedSeriesOf(app).read(), ofHttp]);
-  const own = [describeAttempts(app), ...describeIngest(app), ...describeBackups(app), ...describeTraces(app)];
+  const attempts: Gauge = {
+    ...{ type: 'counter', name: 'sluice_webhook_attempts_total' },
+    help: 'Attempts of this server since it started, by their result.',
+    samples: by('result', app.webhooks.attempts),
+  };
+  const own = [attempts, ...describeIngest(app), ...describeBackups(app), ...describeTraces(app)];
   return formatExposition([...describeProcess(), ...serving, ...stored, ...own]);
 }
 
@@ -57,7 +62,7 @@ async function describeStored(app: App): Promise<readonly Gauge[]> {
 }
 
 function one(name: string, help: string, value: number, type: Gauge['type'] = 'gauge'): Gauge {
-  return { type, name, help, samples: [{ labels: {}, value }] };
+  return gauge(name, help, [{ labels: {} }], () => value, type);
 }
 
 const delays = monitorEventLoopDelay({ resolution: 20 });
@@ -138,11 +143,6 @@ async function describeWebhooks({ store, clock }: App): Promise<readonly Gauge[]
   ];
 }
 
-function describeAttempts({ webhooks }: App): Gauge {
-  const help = 'Attempts of this server since it started, by their result.';
-  return { type: 'counter', name: 'sluice_webhook_attempts_total', help, samples: by('result', webhooks.attempts) };
-}
-
 function by(label: string, counts: Readonly<Record<string, number>>): Gauge['samples'] {
   return Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name } satisfies Labels, value }));
 }
@@ -172,11 +172,10 @@ async function describeOutages({ store, forges, outages, clock }: App): Promise<
   const seen = outages.listSeen(clock.now() - OUTAGE_MS);
   const repositories = seen.size === 0 ? [] : await store.repositories.listAll();
   const unread = repositories.filter(({ id }) => seen.has(id));
-  const samples = [...forges.keys()].map((host) => ({
-    ...{ labels: { repo_host: host }, value: unread.filter((repository) => repository.host === host).length },
-  }));
+  const hosts = [...forges.keys()].map((host) => ({ labels: { repo_host: host } }));
+  const countAt = (host: string) => unread.filter((repository) => repository.host === host).length;
   const help = 'Repositories that this server cannot read now, by their host.';
-  return [{ type: 'gauge', name: 'sluice_forge_outages', help, samples }];
+  return [gauge('sluice_forge_outages', help, hosts, ({ labels }) => countAt(labels.repo_host))];
 }
 
 function describeTraces({ tracing }: App): readonly Gauge[] {
@@ -193,14 +192,17 @@ async function describeHints(app: App): Promise<readonly Gauge[]> {
   if (hosts.length === 0) return [];
   const now = app.clock.now();
   const due = new Map((await app.store.hints.countDue(now)).map((each) => [each.host, each]));
-  const gauge = (name: string, help: string, measure: (host: string) => number): Gauge => ({
-    ...{ type: 'gauge', name, help },
-    samples: hosts.map((host) => ({ labels: { repo_host: host } satisfies Labels, value: measure(host) })),
-  });
+  const lines = hosts.map((host) => ({
+    labels: { repo_host: host },
+    ...(due.get(host) ?? { count: 0, oldestDueAt: now }),
+  }));
   return [
-    gauge('mq_notices_waiting', 'Hints of the forge that are due.', (host) => due.get(host)?.count ?? 0),
-    gauge('mq_notices_oldest_due_seconds', 'For how long the oldest of them has been due.', (host) => {
-      return Math.max(0, now - (due.get(host)?.oldestDueAt ?? now)) / 1_000;
-    }),
+    gauge('mq_notices_waiting', 'Hints of the forge that are due.', lines, ({ count }) => count),
+    gauge(
+      'mq_notices_oldest_due_seconds',
+      'For how long the oldest of them has been due.',
+      lines,
+      ({ oldestDueAt }) => Math.max(0, now - oldestDueAt) / 1_000,
+    ),
   ];
 }

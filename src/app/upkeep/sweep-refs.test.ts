@@ -4,11 +4,12 @@ import { describe, it, type TestContext } from 'node:test';
 import { branchRef } from '../../../test/fake/fake-repository.ts';
 import { QueueWorld, type QueueWorldOptions } from '../../../test/worlds/shell/queue-world.ts';
 import type { CandidateNumber } from '../../engine/model/candidate.ts';
-import type { Forge, ForgeRepository } from '../../forge/forge.ts';
+import type { Forge } from '../../forge/forge.ts';
+import type { ForgeRepository } from '../../forge/forge-repository.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { RepositoryId } from '../../storage/repositories.ts';
+import { PLAIN_GIT_HOST } from '../core/directory.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
-import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
 import { sweepRefs } from './sweep-refs.ts';
 
 const LIMIT = { timeout: 20_000 };

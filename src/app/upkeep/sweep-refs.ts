@@ -5,9 +5,9 @@ import { Semaphore } from '../../lib/semaphore.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { Repository, RepositoryId } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
+import { PLAIN_GIT_HOST } from '../core/directory.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { type FoundQueue, formatRef, getForge, toForgeRepository } from '../core/find-queue.ts';
-import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
 import { decodeCandidate, decodeEffect } from '../core/queue-codec.ts';
 import { loadQueues } from '../queue/list-queues.ts';
 

@@ -7,7 +7,7 @@ import type { Caller } from '../core/caller.ts';
 import { organizationNotFound } from '../core/list-page.ts';
 import { type Answer, isRefusal, refuse } from '../core/refusal.ts';
 import { ensureRepository } from '../repositories/ensure-repository.ts';
-import { newUpload } from './new-upload.ts';
+import { newUpload } from './receive-upload.ts';
 import type { ReceivedBody } from './upload-body.ts';
 
 /** Issues an address for one bundle. The upload is listed when the bundle has arrived. */
@@ -31,7 +31,8 @@ export async function createBundleUpload(
   });
   await app.store.uploads.create(upload, now);
   const { id } = upload;
-  const { expiresAt, signature } = new UploadPasses(app.store.signingKey).make(id, now);
+  const expiresAt = now + LIFETIME_MS;
+  const signature = sign(app, id, expiresAt).toString('base64url');
   app.unusedUploads?.watch({
     uploadId: id,
     expiresAt,
@@ -44,11 +45,12 @@ export async function createBundleUpload(
 
 /** `open`: the bundle has not arrived yet; `again`: one arrived before. */
 export async function findBundlePlace(app: App, uploadId: string, pass: UploadPass): Answer<'open' | 'again'> {
-  const answer = new UploadPasses(app.store.signingKey).check(uploadId, pass, app.clock.now());
-  if (answer === 'forged') {
+  const given = Buffer.from(pass.signature, 'base64url');
+  const expected = sign(app, uploadId, pass.expiresAt);
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
     return refuse('UPLOAD_URL_REFUSED', 'This address was not given out so. Use the url of createBundleUpload whole.');
   }
-  if (answer === 'expired') {
+  if (app.clock.now() > pass.expiresAt) {
     return refuse('UPLOAD_URL_REFUSED', 'This address is good for an hour, which is over. Ask for another one.');
   }
   const upload = await app.store.uploads.find(uploadId);
@@ -73,27 +75,7 @@ interface UploadPass {
   readonly signature: string;
 }
 
-class UploadPasses {
-  readonly #key: Uint8Array;
-
-  constructor(key: Uint8Array) {
-    this.#key = key;
-  }
-
-  make(uploadId: string, now: Instant): UploadPass {
-    const expiresAt = now + LIFETIME_MS;
-    return { expiresAt, signature: this.#sign(uploadId, expiresAt).toString('base64url') };
-  }
-
-  check(uploadId: string, pass: UploadPass, now: Instant): 'good' | 'expired' | 'forged' {
-    const given = Buffer.from(pass.signature, 'base64url');
-    const expected = this.#sign(uploadId, pass.expiresAt);
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return 'forged';
-    return now > pass.expiresAt ? 'expired' : 'good';
-  }
-
-  #sign(uploadId: string, expiresAt: Instant): Buffer {
-    // The same key signs page tokens: the prefix keeps the two apart.
-    return createHmac('sha256', this.#key).update(`upload\n${uploadId}\n${expiresAt}`).digest();
-  }
+function sign({ store }: App, uploadId: string, expiresAt: Instant): Buffer {
+  // The same key signs page tokens: the prefix keeps the two apart.
+  return createHmac('sha256', store.signingKey).update(`upload\n${uploadId}\n${expiresAt}`).digest();
 }

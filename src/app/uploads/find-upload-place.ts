@@ -49,7 +49,9 @@ function checkNamed(row: CandidateRow, jobName: string | null): string | null {
 // SPEC U76
 async function hasCommit(app: App, repository: Repository | undefined, sha: string): Promise<boolean | null> {
   const forge = repository && app.forges.get(repository.host);
-  if (repository === undefined || forge === undefined || !isRegistered(repository)) return null;
+  // A repository that only uploads made has no git address.
+  const isRegistered = repository?.git !== null || repository.forgeId !== null;
+  if (repository === undefined || forge === undefined || !isRegistered) return null;
   if (!WHOLE_SHA.test(sha)) return false;
   try {
     return await forge.hasCommit(toForgeRepository(repository), sha as Sha);
@@ -57,9 +59,4 @@ async function hasCommit(app: App, repository: Repository | undefined, sha: stri
     if (!(error instanceof Fault)) throw error;
     return null;
   }
-}
-
-/** A repository that only uploads made has no git address. */
-function isRegistered({ git, forgeId }: Repository): boolean {
-  return git !== null || forgeId !== null;
 }

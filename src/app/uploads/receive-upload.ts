@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { RequestOf } from '../../contract/operation.ts';
 import type { uploadResults } from '../../contract/uploads.ts';
 import { cleanBranch } from '../../flaky/identity/branch.ts';
 import { cutVariant } from '../../flaky/identity/test-id.ts';
+import type { Instant } from '../../lib/clock.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import type { Upload, UploadFields } from '../../storage/uploads.ts';
 import type { App } from '../core/app.ts';
@@ -11,7 +12,6 @@ import { organizationNotFound } from '../core/list-page.ts';
 import { type Answer, isRefusal, type Refusal } from '../core/refusal.ts';
 import { candidateNotFound, parseCandidateId } from '../queue/get-merge-queue-testing-details.ts';
 import { ensureRepository, findRepositoryForUpload } from '../repositories/ensure-repository.ts';
-import { newUpload } from './new-upload.ts';
 import type { ReceivedBody } from './upload-body.ts';
 
 /** Identical results within this time are one upload. */
@@ -59,15 +59,11 @@ async function checkCandidate(
 
 // SPEC U16
 function digestOf(fields: UploadFields, body: ReceivedBody): string {
-  const hash = createHash('sha256').update(JSON.stringify(fieldValues(fields)));
-  return hash.update(body.digest).digest('hex');
-}
-
-/** In a fixed order: that of an object's keys must not matter. */
-function fieldValues(fields: UploadFields): readonly unknown[] {
   const { sha, branch, prNumber, jobName, jobUrl, variant, candidateId, check, isFork, jobAttempt, checkoutRoot } =
     fields;
-  return [sha, branch, prNumber, jobName, jobUrl, variant, candidateId, check, isFork, jobAttempt, checkoutRoot];
+  // In a fixed order: that of an object's keys must not matter.
+  const of = [sha, branch, prNumber, jobName, jobUrl, variant, candidateId, check, isFork, jobAttempt, checkoutRoot];
+  return createHash('sha256').update(JSON.stringify(of)).update(body.digest).digest('hex');
 }
 
 /** Normalizes the fields for storage and comparison. */
@@ -90,5 +86,36 @@ export function makeUploadInput(given: RequestOf<typeof uploadResults>): UploadI
       jobAttempt: given.job_attempt ?? null,
       ...(given.checkout_root !== undefined && { checkoutRoot: given.checkout_root }),
     },
+  };
+}
+
+type Given = Pick<Upload, 'repositoryId' | 'kind' | 'fields'> & {
+  readonly at: Instant;
+  /** Absent where it has not arrived yet. */
+  readonly body?: Pick<Upload, 'bodyId' | 'files' | 'sizeBytes'>;
+  readonly digest?: string;
+  readonly clientVersion?: string | undefined;
+};
+
+export function newUpload({ at, body, digest, clientVersion, ...given }: Given): Upload {
+  return {
+    ...given,
+    id: randomUUID(),
+    status: body === undefined ? 'PENDING' : 'ACCEPTED',
+    receivedAt: at,
+    processedAt: null,
+    bodyId: body?.bodyId ?? null,
+    files: body?.files ?? [],
+    sizeBytes: body?.sizeBytes ?? 0,
+    partsDone: 0,
+    testRuns: 0,
+    issues: [],
+    digest: digest ?? null,
+    clientVersion: clientVersion ?? null,
+    attempts: 0,
+    trouble: null,
+    flaw: null,
+    counts: null,
+    ignored: null,
   };
 }

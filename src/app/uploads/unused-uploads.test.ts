@@ -4,7 +4,7 @@ import { aRepository, storeOrganization } from '../../../test/helpers/store-rows
 import { ManualClock } from '../../../test/worlds/shell/manual-clock.ts';
 import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
 import type { IssuedUploadUrl } from '../core/app.ts';
-import { newUpload } from './new-upload.ts';
+import { newUpload } from './receive-upload.ts';
 import { UnusedUploads } from './unused-uploads.ts';
 
 const HOUR = 3_600_000;

@@ -1,14 +1,7 @@
-import type { Timing } from '../../lib/clock.ts';
-import type { Log } from '../../lib/log.ts';
 import { PeriodicTask } from '../../lib/periodic.ts';
-import type { Store } from '../../storage/store.ts';
-import type { IssuedUploadUrl } from '../core/app.ts';
+import type { App, IssuedUploadUrl } from '../core/app.ts';
 
-interface Deps {
-  readonly store: Store;
-  readonly clock: Timing;
-  readonly log: Log;
-}
+type Deps = Pick<App, 'store' | 'clock' | 'log'>;
 
 const EVERY_MS = 10 * 60_000;
 /** A busy server gives out more in an hour; a sample is enough. */

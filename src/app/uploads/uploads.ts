@@ -1,7 +1,6 @@
 import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as uploadsContract from '../../contract/uploads.ts';
-import type { Issue } from '../../flaky/identity/issue.ts';
-import { formatInstant } from '../../lib/clock.ts';
+import { formatInstant, optionalInstant } from '../../lib/clock.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { Upload } from '../../storage/uploads.ts';
 import type { App } from '../core/app.ts';
@@ -97,7 +96,7 @@ function viewUpload(upload: Upload): UploadView {
     id: upload.id,
     status: listedStatus(upload),
     received_at: formatInstant(upload.receivedAt),
-    processed_at: upload.processedAt === null ? null : formatInstant(upload.processedAt),
+    processed_at: optionalInstant(upload.processedAt),
     branch: fields?.branch ?? null,
     sha: fields?.sha ?? null,
     pr_number: fields?.prNumber ?? null,
@@ -114,7 +113,7 @@ function viewUpload(upload: Upload): UploadView {
     files: upload.files.filter(({ role }) => role === undefined).length,
     size_bytes: upload.sizeBytes,
     test_runs: upload.testRuns,
-    issues: upload.trouble === null ? upload.issues : [...upload.issues, viewTrouble(upload.trouble)],
+    issues: upload.issues.concat(upload.trouble === null ? [] : { ...TROUBLE, message: upload.trouble }),
   };
 }
 
@@ -123,6 +122,4 @@ export function listedStatus({ status }: Upload): UploadView['status'] {
   return status === 'PENDING' ? 'ACCEPTED' : status;
 }
 
-function viewTrouble(trouble: string): Issue {
-  return { level: 'warning', file: null, line: null, message: trouble, hint: 'Sluice tries again automatically.' };
-}
+const TROUBLE = { level: 'warning', file: null, line: null, hint: 'Sluice tries again automatically.' } as const;

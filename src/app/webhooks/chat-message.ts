@@ -1,4 +1,6 @@
 import { DAILY_DIGEST } from '../../contract/events.ts';
+import { present } from '../../lib/present.ts';
+import type { Webhook } from '../../storage/webhooks.ts';
 import { batchText } from '../../words/batch.ts';
 import type { FeedEvent } from '../core/feed-event.ts';
 
@@ -50,7 +52,7 @@ export function chatMessage(event: FeedEvent, prNumbers: readonly number[] | nul
     sentence: prNumbers === null ? text : sayTogether(event, prNumbers),
     where,
     ...(typeof url === 'string' && URL.canParse(url) ? { link: { text: linkText(event), url } } : {}),
-    ...(nextStep === undefined ? {} : { nextStep }),
+    ...present({ nextStep }),
   };
 }
 
@@ -73,6 +75,10 @@ function escapeSlack(text: string): string {
 /** These characters in an address would end the link early. */
 function slackLink({ text, url }: Link): string {
   return url === undefined ? escapeSlack(text) : `<${url.replace(/[<>|]/g, encodeURIComponent)}|${escapeSlack(text)}>`;
+}
+
+export function chatBody(format: Exclude<Webhook['format'], 'STANDARD'>, message: Message): object {
+  return format === 'SLACK' ? slackBody(message) : teamsBody(message);
 }
 
 export function slackBody({ sentence, where, link, nextStep, sections = [] }: Message): object {

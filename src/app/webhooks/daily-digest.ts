@@ -1,6 +1,7 @@
 import { DAILY_DIGEST } from '../../contract/events.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import { PeriodicTask } from '../../lib/periodic.ts';
+import { present } from '../../lib/present.ts';
 import type { OrganizationId } from '../../storage/accounts.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
 import type { Repository, RepositoryId } from '../../storage/repositories.ts';
@@ -107,15 +108,18 @@ async function findChanged(app: App, organizationId: OrganizationId, at: Instant
       if (testId === null || repositoryId === null) continue;
       if (!before.has(testId)) before.set(testId, from);
       if (to === before.get(testId) || to === 'HEALTHY') latest.delete(testId);
-      else latest.set(testId, { testId, name: name ?? testId, repositoryId, codeowners, group: groupOf(to) });
+      else
+        latest.set(testId, {
+          testId,
+          name: name ?? testId,
+          repositoryId,
+          codeowners,
+          group: to === 'BROKEN' ? 'broken' : 'flaky',
+        });
     }
     if (rows.length < PAGE) return [...latest.values()];
     afterSeq = rows.at(-1)?.seq ?? afterSeq;
   }
-}
-
-function groupOf(status: string): Group {
-  return status === 'BROKEN' ? 'broken' : 'flaky';
 }
 
 /** Quarantines that end before the next digest. */
@@ -140,26 +144,19 @@ function countTests(tests: readonly Found[]): Record<Group, number> {
   return counts;
 }
 
-function ownersOf({ codeowners }: Found): readonly (string | null)[] {
-  return codeowners.length === 0 ? [null] : codeowners;
-}
-
 function groupByOwner(tests: readonly Found[]): readonly OwnerDigest[] {
-  const owned = tests.flatMap((test) => ownersOf(test).map((owner) => ({ owner, test })));
+  const owned = tests.flatMap((test) =>
+    (test.codeowners.length === 0 ? [null] : test.codeowners).map((owner) => ({ owner, test })),
+  );
   const digests = [...Map.groupBy(owned, ({ owner }) => owner)].map(([owner, those]): OwnerDigest => {
     const own = those.map(({ test }) => test);
     const list = (group: Group) =>
       own
         .filter((test) => test.group === group)
         .slice(0, MAX_LISTED)
-        .map(({ testId, name, expiresAt }) => ({ testId, name, ...(expiresAt === undefined ? {} : { expiresAt }) }));
-    return {
-      owner,
-      counts: countTests(own),
-      flaky: list('flaky'),
-      broken: list('broken'),
-      expiring: list('expiring'),
-    };
+        .map(({ testId, name, expiresAt }) => ({ testId, name, ...present({ expiresAt }) }));
+    const lists = { flaky: list('flaky'), broken: list('broken'), expiring: list('expiring') };
+    return { owner, counts: countTests(own), ...lists };
   });
   return digests.sort(byOwner);
 }

@@ -9,7 +9,7 @@ import { createInProcess, type InProcess } from '../../../test/worlds/server/in-
 import type { FeedDraft } from '../../storage/feed-draft.ts';
 import type { Webhook, WebhookId } from '../../storage/webhooks.ts';
 import type { App } from '../core/app.ts';
-import { expireDeliveries } from '../upkeep/housekeeping.ts';
+import { tidy } from '../upkeep/housekeeping.ts';
 import { describeServer } from '../upkeep/server-metrics.ts';
 import { createDeliveryWorker, type DeliveryWorker } from './deliver.ts';
 import { createDeliveryMaker, makeSome } from './make-deliveries.ts';
@@ -287,10 +287,10 @@ describe('deliveries of webhooks', () => {
     await happen(anEvent(7, 1));
     await settled(({ state }) => state === 'DELIVERED');
     world.clock.set(world.clock.now() + 30 * 24 * HOUR_MS);
-    await expireDeliveries(world.app);
+    await tidy(world.app, 365 * 24 * HOUR_MS);
     assert.equal((await list()).length, 1);
     world.clock.set(world.clock.now() + 1);
-    await expireDeliveries(world.app);
+    await tidy(world.app, 365 * 24 * HOUR_MS);
     assert.deepEqual(await list(), []);
   });
 

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as contract from '../../contract/webhooks.ts';
-import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { formatInstant, type Instant, optionalInstant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { Delivery, Webhook } from '../../storage/webhooks.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { actorFor, type FeedEvent } from '../core/feed-event.ts';
 import { type Answer, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
-import { chatMessage, slackBody, teamsBody } from './chat-message.ts';
+import { chatBody, chatMessage } from './chat-message.ts';
 import { isSuccess } from './deliver.ts';
 import { openSecrets } from './secrets.ts';
-import { findWebhook, optionalInstant } from './webhooks.ts';
+import { findWebhook } from './webhooks.ts';
 
 export async function listWebhookDeliveries(
   app: App,
@@ -113,7 +113,5 @@ function testBody(caller: Caller, { id, name, format }: Webhook, now: Instant): 
     text: `${caller.name} tests the webhook "${name}".`,
     data: { webhookId: id },
   };
-  if (format === 'STANDARD') return event;
-  const message = chatMessage(event, null);
-  return format === 'SLACK' ? slackBody(message) : teamsBody(message);
+  return format === 'STANDARD' ? event : chatBody(format, chatMessage(event, null));
 }

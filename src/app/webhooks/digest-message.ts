@@ -53,10 +53,6 @@ async function testLinks({ publicUrl, store }: App, { organizationId }: Webhook)
   };
 }
 
-function ownersOf({ event }: RepositoryDigest): readonly OwnerDigest[] {
-  return event.data['owners'] as readonly OwnerDigest[];
-}
-
 function countAll(digests: readonly RepositoryDigest[]): Record<Group, number> {
   const counts = { flaky: 0, broken: 0, expiring: 0 };
   for (const { event } of digests) {
@@ -68,7 +64,9 @@ function countAll(digests: readonly RepositoryDigest[]): Record<Group, number> {
 
 /** By owner, so that the repositories of one owner follow each other. */
 function toSections(digests: readonly RepositoryDigest[], linkOf: LinkOf): readonly Section[] {
-  const owned = digests.flatMap((digest) => ownersOf(digest).map((own) => ({ digest, own })));
+  const owned = digests.flatMap((digest) =>
+    (digest.event.data['owners'] as readonly OwnerDigest[]).map((own) => ({ digest, own })),
+  );
   const sorted = owned.sort((a, b) => byOwner(a.own, b.own));
   let left = MAX_LINES;
   const sections = sorted.slice(0, MAX_SECTIONS).map(({ digest, own }): Section => {

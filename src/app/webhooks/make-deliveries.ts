@@ -69,14 +69,16 @@ export function deliveriesFor(webhook: Webhook, rows: readonly FeedRow[]): reado
   const seen = rows.filter((row) => isInReach(webhook, row));
   if (webhook.format !== 'STANDARD') return gather(seen.filter(isToldToPeople)).map(deliver);
   return seen.flatMap((row) =>
-    namesOf(row)
+    [row.type, ...(row.type === 'test_case.status_changed' ? [V2_STATUS_CHANGED] : [])]
       .filter((type) => types.has(type))
       .map((type) => deliver({ row, type })),
   );
 
   function deliver({ row, type = row.type, prNumbers = null }: Told): NewDelivery {
     const line = lineOf(webhook, row);
-    return { id: messageId(webhook.id, row.seq, type), seq: row.seq, type, line, prNumbers };
+    // The same for the same event on every server and every attempt.
+    const id = `msg_${hash('sha256', `${webhook.id} ${row.seq} ${type}`).slice(0, 32)}`;
+    return { id, seq: row.seq, type, line, prNumbers };
   }
 
   /** The beginning of a batch is told once: when its commit is there, if events of batches were chosen. */
@@ -103,15 +105,6 @@ export function typesOf({ types }: Pick<Webhook, 'types'>): readonly string[] {
 // SPEC X22
 export function isInReach({ repositoryIds }: Pick<Webhook, 'repositoryIds'>, { repositoryId }: FeedRow): boolean {
   return repositoryIds === null || (repositoryIds as readonly (string | null)[]).includes(repositoryId);
-}
-
-function namesOf({ type }: FeedRow): readonly string[] {
-  return type === 'test_case.status_changed' ? [type, V2_STATUS_CHANGED] : [type];
-}
-
-/** The same for the same event on every server and every attempt. */
-function messageId(webhookId: string, seq: number, type: string): string {
-  return `msg_${hash('sha256', `${webhookId} ${seq} ${type}`).slice(0, 32)}`;
 }
 
 /** People read all messages of a queue in their order; programs those of a pull request. */

@@ -7,7 +7,7 @@ import type { App } from '../core/app.ts';
 import { type FeedEvent, viewEvent } from '../core/feed-event.ts';
 import { findPageLink } from '../core/page-link.ts';
 import { viewTests } from '../tests/test-view.ts';
-import { chatMessage, slackBody, teamsBody } from './chat-message.ts';
+import { chatBody, chatMessage } from './chat-message.ts';
 import { digestMessage } from './digest-message.ts';
 import { type BodyFacts, standardBody } from './standard-body.ts';
 
@@ -26,7 +26,7 @@ export async function renderBody(
   if (webhook.format !== 'STANDARD') {
     const message =
       row.type === DAILY_DIGEST ? await digestMessage(app, webhook, row) : chatMessage(event, delivery.prNumbers);
-    return webhook.format === 'SLACK' ? slackBody(message) : teamsBody(message);
+    return chatBody(webhook.format, message);
   }
   const test = delivery.type.includes('test_case.') ? await findTest(app, row) : undefined;
   if (test === undefined && delivery.type.includes('test_case.')) return undefined;

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { WEBHOOK_TYPES } from '../../contract/events.ts';
 import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as contract from '../../contract/webhooks.ts';
-import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { formatInstant, optionalInstant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
 import type { Repository, RepositoryId } from '../../storage/repositories.ts';
 import type { Webhook, WebhookChange, WebhookId } from '../../storage/webhooks.ts';
 import type { App } from '../core/app.ts';
-import { type Caller, hasScope } from '../core/caller.ts';
+import { type Caller, hasScope, mayManage } from '../core/caller.ts';
 import { actEvent, actorFor } from '../core/feed-event.ts';
-import { findRepository } from '../core/find-queue.ts';
+import { findRepositories } from '../core/find-queue.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { expandTypes } from '../feed/list-events.ts';
 import { findOtherKey, hasOtherKey, isUsableSecret, makeSecret, maskUrl, sealPart } from './secrets.ts';
@@ -43,7 +43,10 @@ export async function createWebhook(
   const { lastSeq } = await app.store.feed.getHead(organizationId);
   const webhook: Webhook = {
     ...{ id, organizationId, name: input.name, format: input.format, types: input.types },
-    ...{ repositoryIds: reachOf(caller), mayReachPrivate: false, url: '', maskedUrl: '' },
+    // Without chosen repositories it has those of its maker's token.
+    // SPEC X22
+    repositoryIds: caller.repositoryIds && ([...caller.repositoryIds] as RepositoryId[]),
+    ...{ mayReachPrivate: false, url: '', maskedUrl: '' },
     ...{ secret: sealPart(app, id, 'secret', secret), oldSecret: null, oldSecretUntil: null },
     ...{ cursor: lastSeq, failingSince: null, disabledAt: null },
     ...{ createdBy: caller.name, createdAt: app.clock.now() },
@@ -52,12 +55,6 @@ export async function createWebhook(
   await app.store.webhooks.insert(webhook, [webhookEvent(app, caller, webhook, 'created')]);
   app.feed.wake();
   return { ...(await viewWebhook(app, webhook)), secret };
-}
-
-/** A webhook without chosen repositories has those of its maker's token. */
-// SPEC X22
-function reachOf({ repositoryIds }: Caller): readonly RepositoryId[] | null {
-  return repositoryIds === null ? null : ([...repositoryIds] as RepositoryId[]);
 }
 
 /** The columns that follow from the wishes, or the first thing that is wrong with them. */
@@ -71,13 +68,9 @@ async function checkWishes(
   if (isRefusal(expanded)) return expanded;
   const address = url === undefined ? {} : ((await findOtherKey(app)) ?? checkUrl(app, caller, id, url));
   if (isRefusal(address)) return address;
-  const repositoryIds: RepositoryId[] = [];
-  for (const ref of repositories ?? []) {
-    const repository = await findRepository(app, caller, ref);
-    if (isRefusal(repository)) return repository;
-    repositoryIds.push(repository.id);
-  }
-  return { ...present({ name, types }), ...address, ...(repositories === undefined ? {} : { repositoryIds }) };
+  const chosen = repositories && (await findRepositories(app, caller, repositories));
+  if (isRefusal(chosen)) return chosen;
+  return { ...present({ name, types, repositoryIds: chosen?.map((each) => each.id) }), ...address };
 }
 
 // SPEC X44
@@ -97,13 +90,6 @@ function checkUrl(app: App, caller: Caller, id: WebhookId, given: string): Parti
 
 function badSecret(): Refusal {
   return refuseField('/secret', 'must be whsec_ and 24 to 64 bytes in base64');
-}
-
-/** A token that is limited to some repositories manages only webhooks that are limited to some of the same. */
-// SPEC X27
-function mayManage({ organization, repositoryIds }: Caller, webhook: Webhook): boolean {
-  if (webhook.organizationId !== organization.id) return false;
-  return repositoryIds === null || (webhook.repositoryIds?.every((id) => repositoryIds.has(id)) ?? false);
 }
 
 export async function findWebhook(app: App, caller: Caller, id: string): Answer<Webhook> {
@@ -210,8 +196,4 @@ function view(app: App, webhook: Webhook, all: readonly Repository[]): WebhookVi
     disabledAt: optionalInstant(webhook.disabledAt),
     hasOtherKey: hasOtherKey(app, webhook),
   };
-}
-
-export function optionalInstant(instant: Instant | null): string | null {
-  return instant === null ? null : formatInstant(instant);
 }

@@ -5,8 +5,8 @@ import { getMergeQueueMetrics } from '../../app/queue/get-merge-queue-metrics.ts
 import { getMergeQueueTestingDetails } from '../../app/queue/get-merge-queue-testing-details.ts';
 import { getQueueHealth } from '../../app/queue/get-queue-health.ts';
 import { listMergeQueueTestingResults } from '../../app/queue/list-merge-queue-testing-results.ts';
-import { listQueueMoments } from '../../app/queue/list-queue-moments.ts';
 import { listQueues } from '../../app/queue/list-queues.ts';
+import { listQueueMoments } from '../../app/queue/past.ts';
 import { createQueue, deleteQueue, getQueue, type QueueChanges, updateQueue } from '../../app/queue/queues.ts';
 import { reportCheck } from '../../app/queue/report-check.ts';
 import * as candidateLogContract from '../../contract/candidate-log.ts';

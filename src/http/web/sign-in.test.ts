@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import type { Claims } from '../../../test/fake/oidc/provider.ts';
 import {
   CLIENT,
+  type Claims,
   encode,
   enterAt,
   makeKey,
@@ -15,7 +15,7 @@ import {
 import { silentLog } from '../../../test/helpers/silent-log.ts';
 import { aRepository } from '../../../test/helpers/store-rows.ts';
 import { createInProcess, type InProcess } from '../../../test/worlds/server/in-process.ts';
-import { tellOfEnds } from '../../app/access/personal-tokens.ts';
+import { tellOfEnds } from '../../app/access/api-tokens.ts';
 import { createOidcProvider } from '../../identity/oidc/create-oidc-provider.ts';
 import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
 

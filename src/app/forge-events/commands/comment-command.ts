@@ -1,7 +1,8 @@
 import type { PrNumber } from '../../../engine/model/pull-request.ts';
 import { findEntry } from '../../../engine/model/queue.ts';
-import type { ForgeRepository } from '../../../forge/forge.ts';
+import type { ForgeRepository } from '../../../forge/forge-repository.ts';
 import type { CommentFacts, CommentQuestion, Hosting } from '../../../forge/hosting.ts';
+import { present } from '../../../lib/present.ts';
 import type { Repository } from '../../../storage/repositories.ts';
 import type { App } from '../../core/app.ts';
 import type { Caller } from '../../core/caller.ts';
@@ -12,14 +13,13 @@ import type { EntryView } from '../../queue/entry-view.ts';
 import { cancelPullRequest, restartTestsOnPullRequest } from '../../queue/pull-request-acts.ts';
 import { submitPullRequest } from '../../queue/submit-pull-request.ts';
 import { type Command, parseCommand, type Spoken } from './parse-command.ts';
-import { reply } from './reply.ts';
-import { HELP, headNotSeen, noQueue, notPermitted, refusalText, retargeted, unclearText } from './reply-texts.ts';
+import { HELP, headNotSeen, noQueue, notPermitted, refusalText, reply, retargeted, unclearText } from './reply.ts';
 import { isForBase, mayCommand, mayWrite, toCaller } from './who.ts';
 
 /** The hint is removed, kept so that the command never runs again, or handled later. */
 export type CommandOutcome = 'done' | 'remember' | 'later';
 
-export interface CommentHint {
+interface CommentHint {
   readonly number: PrNumber;
   readonly commentId: string;
   readonly nodeId?: string | undefined;
@@ -49,7 +49,7 @@ export async function runCommentCommand(
   const { hosting } = getForge(app, stored.host);
   if (hosting === undefined) return 'done';
   const repository = toForgeRepository(stored);
-  const question = { repository, number, id: commentId, nodeId, ...(author === undefined ? {} : { author }) };
+  const question = { repository, number, id: commentId, nodeId, ...present({ author }) };
   const comment = await hosting.readComment(question);
   // Our own comments never run a command, whatever they quote: that could loop.
   if (comment === undefined || isOurs(comment) || comment.isEdited) return 'remember';

@@ -10,11 +10,10 @@ import { changeNote, type Note, type NoteKey, readNote, rememberHead, wasSeenAt 
 import { cancelPullRequest } from '../../queue/pull-request-acts.ts';
 import { submitPullRequest } from '../../queue/submit-pull-request.ts';
 import type { CommandOutcome } from './comment-command.ts';
-import { reply } from './reply.ts';
-import { headNotSeen, notPermitted, refusalText, retargeted } from './reply-texts.ts';
+import { headNotSeen, notPermitted, refusalText, reply, retargeted } from './reply.ts';
 import { isAllowedBot, isForBase, mayCommand, toCaller } from './who.ts';
 
-export interface LabelHint {
+interface LabelHint {
   readonly number: PrNumber;
   /** Undefined: any of the enqueueing labels may have changed. */
   readonly label?: string | undefined;

@@ -11,8 +11,7 @@ import { ManualClock, NOON } from '../../../test/worlds/shell/manual-clock.ts';
 import { openSqliteStore } from '../../storage/sqlite/open-sqlite-store.ts';
 import { Backups, nameBackup } from '../core/backups.ts';
 import { isRefusal } from '../core/refusal.ts';
-import { createBackup } from './backup.ts';
-import { createBackupRounds } from './backup-rounds.ts';
+import { createBackup, createBackupRounds } from './backup.ts';
 import { describeServer } from './server-metrics.ts';
 
 const HOUR_MS = 3_600_000;
