@@ -8,7 +8,7 @@ import type { Operation } from '../contract/operation.ts';
 import { parseMonitor } from '../flaky/parse-monitor.ts';
 import type { Instant } from '../lib/clock.ts';
 import { type ApiContent, createOpenApi } from './openapi.ts';
-import type { ApiSchema } from './openapi-schemas.ts';
+import type { ApiSchema } from '../contract/schema.ts';
 import { ROUTES } from './routes.ts';
 
 const OPERATIONS = ROUTES.map((route) => route.operation);
