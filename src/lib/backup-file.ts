@@ -1,5 +1,5 @@
+import { succeeds } from './succeeds.ts';
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
 import { access, link, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Fault } from './fault.ts';
@@ -42,11 +42,8 @@ export async function writeBackupFile(
   }
 }
 
-export async function exists(file: string): Promise<boolean> {
-  return access(file, constants.F_OK).then(
-    () => true,
-    () => false,
-  );
+export function exists(file: string): Promise<boolean> {
+  return succeeds(access(file));
 }
 
 /** A link fails if the target exists, where a rename would replace it; some file systems have no links. */

@@ -1,4 +1,4 @@
-import { forEachProcess, readProc, readStat } from './proc.ts';
+import { forEachProcess, kill, readProc, readStat } from './proc.ts';
 
 /**
  * Every process of a job has this variable, because children inherit it. It finds processes that left their process
@@ -100,12 +100,4 @@ function areBlankForGood(blank: readonly number[]): boolean {
 function isProgram(pid: number): boolean {
   const { state, flags } = readStat(pid);
   return state !== undefined && state !== 'Z' && state !== 'X' && (flags & KERNEL_FLAG) === 0;
-}
-
-function kill(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // The process is gone, or may not be signalled. The next round tells.
-  }
 }

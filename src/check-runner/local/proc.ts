@@ -45,6 +45,15 @@ function listNames(): readonly string[] {
   }
 }
 
+/** A negative pid is a process group. One that is gone, or may not be signalled, stays as it is. */
+export function kill(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // The caller looks again.
+  }
+}
+
 export interface ProcessStat {
   /** Undefined when the process is gone. */
   readonly state: string | undefined;

@@ -1,3 +1,4 @@
+import { succeeds } from '../../lib/succeeds.ts';
 import { execFile } from 'node:child_process';
 import { chmod, chown, lstat, mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -61,11 +62,7 @@ export async function removeLeftovers(parent: string, uids: UidRange): Promise<n
     await killMarked(mark);
     await killOwners(join(parent, mark), uids);
     // An undetected process may still write there. The server starts anyway, and the next start tries again.
-    const isRemoved = await removeWorkFolder(join(parent, mark)).then(
-      () => true,
-      () => false,
-    );
-    if (isRemoved) removed += 1;
+    if (await succeeds(removeWorkFolder(join(parent, mark)))) removed += 1;
   }
   return removed;
 }
