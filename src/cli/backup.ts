@@ -1,6 +1,6 @@
-import { succeeds } from '../lib/succeeds.ts';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { succeeds } from '../lib/succeeds.ts';
 import { row } from './core/command.ts';
 import { confirm } from './core/confirm.ts';
 import type { Context } from './core/context.ts';

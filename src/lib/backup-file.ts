@@ -1,10 +1,10 @@
-import { succeeds } from './succeeds.ts';
 import { randomUUID } from 'node:crypto';
 import { access, link, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Fault } from './fault.ts';
 import { codeOf, fileErrorReason, isErrorOfPlace } from './file-error.ts';
 import { createPrivateFile, ensurePrivateFolder } from './private-files.ts';
+import { succeeds } from './succeeds.ts';
 
 const NAME_TAKEN = 'there is already a file of this name';
 

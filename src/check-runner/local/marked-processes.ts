@@ -33,12 +33,6 @@ export async function findMarked(mark: string): Promise<readonly number[]> {
   return (await look(mark)).marked;
 }
 
-interface Look {
-  readonly marked: readonly number[];
-  /** Processes without any environment. */
-  readonly blank: readonly number[];
-}
-
 interface Process {
   readonly pid: number;
   readonly environment: string | undefined;
@@ -68,7 +62,8 @@ async function readProcesses(): Promise<readonly Process[]> {
   return processes;
 }
 
-async function look(mark: string): Promise<Look> {
+/** The processes with this mark, and those without any environment. */
+async function look(mark: string) {
   const all = await listProcesses();
   const marked = all.filter(({ environment }) => environment?.includes(`\0${MARK}=${mark}`));
   const blank = all.filter(({ environment }) => environment === '\0');

@@ -1,10 +1,10 @@
-import { succeeds } from '../../lib/succeeds.ts';
 import { execFile } from 'node:child_process';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '../../lib/fault.ts';
+import { succeeds } from '../../lib/succeeds.ts';
 import { findProcessesOf, killProcessesOf, type UidRange, type User } from './user.ts';
 import { removeFolder } from './work-folder.ts';
 

@@ -1,9 +1,9 @@
-import { succeeds } from '../../lib/succeeds.ts';
 import { execFile } from 'node:child_process';
 import { chmod, chown, lstat, mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '../../lib/fault.ts';
+import { succeeds } from '../../lib/succeeds.ts';
 import { killMarked } from './marked-processes.ts';
 import { readStat } from './proc.ts';
 import { killProcessesOf, type UidRange, type User } from './user.ts';

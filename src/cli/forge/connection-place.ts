@@ -1,8 +1,8 @@
-import { succeeds } from '../../lib/succeeds.ts';
 import { access, constants, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { connectionFileOf } from '../../config/connection-file.ts';
 import type { ForgeKind } from '../../lib/forge-kind.ts';
+import { succeeds } from '../../lib/succeeds.ts';
 import { CliError, EXIT, usageError } from '../core/exit.ts';
 import { isReachable } from './manifest.ts';
 

@@ -1,8 +1,8 @@
-import type { StreamedBody } from '../core/client.ts';
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
+import type { StreamedBody } from '../core/client.ts';
 import { type Packing, packingOf, type ReportFile, readHead } from './find-reports.ts';
 
 interface MultipartContent {

@@ -1,7 +1,7 @@
-import { succeeds } from '../../lib/succeeds.ts';
 import { access, constants, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { createTestIds } from '../../flaky/identity/test-id.ts';
+import { succeeds } from '../../lib/succeeds.ts';
 import { chooseOrg, chooseUploadRepo, findCheckout } from '../core/checkout.ts';
 import { row } from '../core/command.ts';
 import type { Context } from '../core/context.ts';
@@ -10,8 +10,8 @@ import { say } from '../core/terminal.ts';
 import type { Quarantine, UploadEnd } from './exit-code.ts';
 import { type FailingTest, lookUp } from './failing-tests.ts';
 import { findReports, findRoot, type ReportFile } from './find-reports.ts';
-import { type ReadReports, readReports } from './read-reports.ts';
 import { UPLOAD_TAKES, type UploadOptions } from './options.ts';
+import { type ReadReports, readReports } from './read-reports.ts';
 import { type Sent, sendReports, type UploadRun } from './send-reports.ts';
 import { showEnd } from './show-end.ts';
 import { chooseFacts } from './upload-facts.ts';

@@ -1,7 +1,7 @@
-import { succeeds } from '../../lib/succeeds.ts';
 import type { App } from '../../app/core/app.ts';
 import { createDiskMeasure } from '../../app/upkeep/readiness.ts';
 import type { Gauge } from '../../lib/exposition.ts';
+import { succeeds } from '../../lib/succeeds.ts';
 
 interface Health {
   /** Throws as /readyz answers. */
