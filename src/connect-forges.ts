@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { App, Forges } from './app/core/app.ts';
+import type { App } from './app/core/app.ts';
 import { PLAIN_GIT_HOST } from './app/core/directory.ts';
 import type { Config } from './config/config.ts';
 import { loadConnections } from './config/load-connections.ts';
@@ -15,13 +15,8 @@ const EVERY_MS = 3_000;
 type Parts = Pick<App, 'clock' | 'log'>;
 type ForgeConfig = Pick<Config, 'dataFolder' | 'github' | 'gitea' | 'testBranchPrefix' | 'hookTimeoutSeconds'>;
 
-export interface ConnectedForges {
-  readonly forges: Forges;
-  /** Connects forges that are set up while the server runs. */
-  readonly watch: PeriodicTask;
-}
-
-export async function connectForges(config: ForgeConfig, parts: Parts): Promise<ConnectedForges> {
+/** `watch` connects forges that are set up while the server runs. */
+export async function connectForges(config: ForgeConfig, parts: Parts) {
   const { dataFolder, testBranchPrefix, hookTimeoutSeconds } = config;
   const options: ForgeOptions = { directory: path.join(dataFolder, 'git'), testBranchPrefix, ...parts };
   const { directory } = options;

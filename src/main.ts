@@ -15,11 +15,11 @@ import { QueueHost } from './app/core/queue-host.ts';
 import { StoreHealth } from './app/core/store-health.ts';
 import { StorePoller } from './app/core/store-poller.ts';
 import { WakeSignal } from './app/core/wake-signal.ts';
-import { createEffectWorker, type EffectWorker } from './app/effects/effect-worker.ts';
+import { createEffectWorker } from './app/effects/effect-worker.ts';
 import { watchLateReports } from './app/effects/judge-check.ts';
 import { Forecaster } from './app/forecast/forecaster.ts';
 import { createForgePoller } from './app/forge-events/forge-poller.ts';
-import { createHintWatch, createHintWorker, type HintWorker } from './app/forge-events/hint-worker.ts';
+import { createHintWatch, createHintWorker } from './app/forge-events/hint-worker.ts';
 import { PlainGitPoller } from './app/forge-events/plain-git-poller.ts';
 import { createAudit } from './app/upkeep/audit.ts';
 import { createBackupRounds } from './app/upkeep/backup.ts';
@@ -29,7 +29,7 @@ import { Timers } from './app/upkeep/timers.ts';
 import { findUploadPlace } from './app/uploads/find-upload-place.ts';
 import { UnusedUploads } from './app/uploads/unused-uploads.ts';
 import { createDigestRounds } from './app/webhooks/daily-digest.ts';
-import { createDeliveryWorker, type DeliveryWorker } from './app/webhooks/deliver.ts';
+import { createDeliveryWorker } from './app/webhooks/deliver.ts';
 import { createDeliveryMaker } from './app/webhooks/make-deliveries.ts';
 import { findOtherKey } from './app/webhooks/secrets.ts';
 import { createLocalRunner, findRunnerFolder } from './check-runner/local/local-runner.ts';
@@ -46,7 +46,6 @@ import { systemClock, type Timing } from './lib/clock.ts';
 import { Fault } from './lib/fault.ts';
 import { LineWriter } from './lib/line-writer.ts';
 import { createJsonLog, createTextLog, type Log, type LogLevel } from './lib/log.ts';
-import type { PeriodicTask } from './lib/periodic.ts';
 import { readVersion } from './lib/version.ts';
 import { openStore } from './open-store.ts';
 import { openTracing, startTraces } from './open-tracing.ts';
@@ -140,19 +139,16 @@ async function startOn(
     ...[createSweep(app), createPacking(app), createHousekeeping(app, config), ...opened.rounds],
     ...(config.backupSchedule === undefined ? [] : [createBackupRounds(app, config.backupSchedule)]),
   ];
-  const workers = [plainGitPoller, worker, hintWorker, deliveryWorker, timers, ingest, app.feed, storePoller];
-  for (const each of [...workers, ...rounds]) each.start();
+  const workers = [storePoller, plainGitPoller, worker, hintWorker, deliveryWorker, timers, ingest, app.feed];
+  const started = [...workers, ...rounds];
+  for (const each of started) each.start();
   return {
     url,
     newToken: opened.newSecret,
     tokenFile: opened.tokenFile,
     createSignInLink: () => createAdminLink(app, config.publicUrl ?? url),
     drain: (sooner) => drain(server, config, sooner),
-    stop: () =>
-      stop({
-        ...{ server, app, ingest, plainGitPoller, worker },
-        ...{ hintWorker, deliveryWorker, timers, storePoller, rounds, endTraces },
-      }),
+    stop: () => stop({ server, app, started, endTraces }),
   };
 }
 
@@ -264,18 +260,9 @@ function entryOf(name: string): URL {
 }
 
 function createRunner(config: Config, log: Log): Promise<CheckRunner> {
-  return createLocalRunner({
-    folder: findRunnerFolder(config.dataFolder, config.runnerProtection),
-    jobs: config.runnerJobs,
-    wanted: config.runnerProtection,
-    trustsAll: config.runnerTrustsAll,
-    uids: config.runnerUids,
-    processes: config.runnerProcesses,
-    tools: config.runnerTools,
-    caches: config.runnerCaches,
-    secrets: [config.dataFolder, ...listSecretFiles(config)],
-    log,
-  });
+  const { dataFolder, runner } = config;
+  const folder = findRunnerFolder(dataFolder, runner.wanted);
+  return createLocalRunner({ ...runner, folder, secrets: [dataFolder, ...listSecretFiles(config)], log });
 }
 
 /** A chosen folder that is not there is refused now: the first backup may be due at night. */
@@ -311,35 +298,23 @@ function drainTime({ drainSeconds }: Config, sooner: Promise<void>): Promise<voi
 async function stop(parts: {
   readonly server: FastifyInstance;
   readonly app: App;
-  readonly ingest: IngestProcess;
-  readonly plainGitPoller: PlainGitPoller;
-  readonly worker: EffectWorker;
-  readonly hintWorker: HintWorker;
-  readonly deliveryWorker: DeliveryWorker;
-  readonly timers: Timers;
-  readonly storePoller: StorePoller;
-  readonly rounds: readonly PeriodicTask[];
+  readonly started: readonly { stop(): Promise<void> }[];
   readonly endTraces: () => Promise<void>;
 }): Promise<void> {
-  const { plainGitPoller, worker, hintWorker, deliveryWorker, timers, storePoller, ingest, rounds } = parts;
-  const { feed, simulator } = parts.app;
-  parts.app.backups.stop();
-  const workers = [worker, hintWorker, deliveryWorker];
-  const stopping = [storePoller, plainGitPoller, ...workers, timers, ingest, feed, simulator, ...rounds].map((part) =>
-    part.stop(),
-  );
-  const ended = Promise.all(stopping);
-  const cutOff = setTimeout(() => parts.server.server.closeAllConnections(), STOP_MS);
+  const { server, app, started, endTraces } = parts;
+  app.backups.stop();
+  const ended = Promise.all([...started, app.simulator].map((part) => part.stop()));
+  const cutOff = setTimeout(() => server.server.closeAllConnections(), STOP_MS);
   // An endpoint may take its time: its delivery is repeated after the restart.
-  await parts.app.webhooks.sender.close();
-  await parts.server.close();
+  await app.webhooks.sender.close();
+  await server.close();
   clearTimeout(cutOff);
-  for (const forge of parts.app.forges.values()) await forge.close();
+  for (const forge of app.forges.values()) await forge.close();
   await ended;
-  await parts.app.checkRunner.close();
-  await parts.app.auth.close();
-  await parts.endTraces();
-  await parts.app.store.close();
+  await app.checkRunner.close();
+  await app.auth.close();
+  await endTraces();
+  await app.store.close();
 }
 
 /** `sluice serve`: runs until a signal stops it. Returns the exit code. */

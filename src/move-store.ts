@@ -13,14 +13,6 @@ export interface MoveOrder {
   readonly onProgress: (progress: TableProgress) => void;
 }
 
-export interface Moved {
-  /** Its name, for people. */
-  readonly database: string;
-  readonly tables: number;
-  readonly rows: number;
-  readonly audits: readonly Audit[];
-}
-
 interface Audit {
   /** The slug. */
   readonly organization: string;
@@ -33,7 +25,7 @@ const PAGE = 500;
 
 /** Copies everything of an embedded store that no server uses into an empty PostgreSQL. The embedded store stays as it is. */
 // SPEC D50
-export async function moveStore({ dataFolder, url, onProgress }: MoveOrder): Promise<Moved> {
+export async function moveStore({ dataFolder, url, onProgress }: MoveOrder) {
   const lock = lockFolder(dataFolder);
   try {
     const source = readTables(dataFolder);

@@ -1,12 +1,7 @@
 /** One Ctrl-C may arrive twice: a terminal signals every process of its group, and npm signals its child again. */
 const SAME_MS = 500;
 
-interface StopSignals {
-  readonly first: Promise<void>;
-  readonly second: Promise<void>;
-}
-
-export function watchStopSignals(): StopSignals {
+export function watchStopSignals() {
   const first = Promise.withResolvers<void>();
   const second = Promise.withResolvers<void>();
   let firstMs: number | undefined;

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { succeeds } from '../lib/succeeds.ts';
 import { row } from './core/command.ts';
 import { confirm } from './core/confirm.ts';
 import type { Context } from './core/context.ts';
@@ -40,10 +41,7 @@ export async function showProgress<T>(
   stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,
 ): Promise<T> {
   if (!stream.isTTY) return work;
-  const ended = work.then(
-    () => true,
-    () => true,
-  );
+  const ended = succeeds(work).then(() => true);
   while (!(await Promise.race([ended, pause(PROGRESS_EVERY_MS, false)]))) {
     const progress = await ask().catch(() => undefined);
     if (progress !== undefined) stream.write(`${CLEAR_LINE}${formatProgress(progress)}`);

@@ -57,7 +57,6 @@ async function showEvents(context: Context, options: Given<typeof OPTIONS>): Pro
 }
 
 const exportAll = row({
-  name: 'export',
   text: 'Print all records of the audit, one JSON document a line, the oldest first.',
   examples: ['sluice audit export > audit.jsonl'],
   run: async (context) => {
@@ -66,7 +65,6 @@ const exportAll = row({
 });
 
 const verify = row({
-  name: 'verify',
   text: 'Check that no record of the audit was changed, removed or inserted, and name the first that was.',
   takes: {
     '--file <file>': 'Check an exported file instead of the server.',
@@ -79,7 +77,7 @@ const verify = row({
 
 export const AUDIT: Row = {
   examples: ['sluice audit verify', 'sluice audit export > audit.jsonl'],
-  rows: [exportAll, verify],
+  rows: { export: exportAll, verify },
 };
 
 type Records = AsyncIterable<Event>;

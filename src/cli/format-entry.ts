@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import type { EntryRecord, ExplanationReason, ListEntry } from '../contract/entry.ts';
 import { tellForecast } from './core/forecast.ts';
-import { formatFacts, formatRows } from './core/table.ts';
+import { type Facts, formatFacts, formatRows } from './core/table.ts';
 import { clean, cleanTitle, formatTime, paint, quote, styleOfState, terminalWidth } from './core/terminal.ts';
 import { wrapWords } from './core/text-width.ts';
 
@@ -60,19 +60,17 @@ export function formatEnd(record: EntryRecord): string {
 /** Everything about one entry: its state, the reason, and its history. */
 export function formatRecord(record: EntryRecord): string {
   const { explanation, timeline, impactedTargets } = record;
-  const facts: [string, string][] = [];
-  if (record.state !== undefined) facts.push(['State', formatState(record, record.state)]);
-  if (explanation?.position !== undefined) facts.push(['Position', String(explanation.position)]);
   const forecast = tellForecast(record);
-  if (forecast !== undefined) facts.push(['Forecast', clean(forecast)]);
-  facts.push([
-    'Priority',
-    `${record.priorityName} (${record.priorityValue})${record.noBatch ? ', never in a batch' : ''}`,
-  ]);
-  facts.push(['Head', record.prSha]);
-  if (impactedTargets !== undefined) facts.push(['Targets', formatTargets(impactedTargets)]);
-  if (record.verifiedByTestRun !== null) facts.push(['Passed in', clean(record.verifiedByTestRun)]);
-  if (record.landed !== undefined) facts.push(['Landed', record.landed.sha]);
+  const facts: Facts = [
+    ['State', record.state && formatState(record, record.state)],
+    ['Position', explanation?.position?.toString()],
+    ['Forecast', forecast && clean(forecast)],
+    ['Priority', `${record.priorityName} (${record.priorityValue})${record.noBatch ? ', never in a batch' : ''}`],
+    ['Head', record.prSha],
+    ['Targets', impactedTargets && formatTargets(impactedTargets)],
+    ['Passed in', record.verifiedByTestRun === null ? undefined : clean(record.verifiedByTestRun)],
+    ['Landed', record.landed?.sha],
+  ];
   const title = `${paint('bold', `#${record.prNumber} ${cleanTitle(record.prTitle)}`)}  by ${cleanTitle(record.prAuthor)}\n`;
   return [
     title + formatFacts(facts),

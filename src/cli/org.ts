@@ -1,7 +1,6 @@
 import { commandFor, type Row } from './core/command.ts';
 
 const add = commandFor('createOrganization', {
-  name: 'add',
   text: 'Create an organization. Its first admin token goes to standard output, and is never shown again.',
   takes: { '<slug>': 'Its name in addresses: lower-case letters, digits and inner hyphens.' },
   examples: ['sluice org add acme', '(umask 077; sluice org add acme > acme-token)'],
@@ -10,4 +9,4 @@ const add = commandFor('createOrganization', {
   next: (_reply, { client }) => `sluice login ${client.url}`,
 });
 
-export const ORG: Row = { examples: ['sluice org add acme'], rows: [add] };
+export const ORG: Row = { examples: ['sluice org add acme'], rows: { add } };

@@ -13,7 +13,6 @@ const OPTIONS = {
 } as const;
 
 export const targets = row({
-  name: 'targets',
   on: ENTRY,
   text: 'Set the targets that a pull request impacts, for a parallel queue. Also before it is submitted.',
   takes: {

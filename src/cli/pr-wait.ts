@@ -26,7 +26,6 @@ export const TIMEOUT = {
 } as const;
 
 export const watch = row({
-  name: 'watch',
   on: ENTRY,
   text: 'Wait until a pull request has left the queue, and show its progress.',
   takes: TIMEOUT,

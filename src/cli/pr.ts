@@ -22,7 +22,6 @@ function parsePriority(given: string): string {
 }
 
 const submit = row({
-  name: 'submit',
   on: ENTRY,
   text: 'Submit a pull request; again, to change its priority.',
   takes: {
@@ -88,7 +87,6 @@ async function sayBefore(
 const actExamples = (name: string) => [`sluice pr ${name} 7`, `sluice pr ${name} local/acme/app main 7`];
 
 const cancel = commandFor('cancelPullRequest', {
-  name: 'cancel',
   on: ENTRY,
   text: 'Remove a pull request from the queue.',
   examples: actExamples('cancel'),
@@ -96,7 +94,6 @@ const cancel = commandFor('cancelPullRequest', {
 });
 
 const restart = commandFor('restartTestsOnPullRequest', {
-  name: 'restart',
   on: ENTRY,
   text: 'Test a pull request in the queue again.',
   examples: actExamples('restart'),
@@ -105,7 +102,6 @@ const restart = commandFor('restartTestsOnPullRequest', {
 
 // SPEC Y11
 const status = row({
-  name: 'status',
   on: ENTRY,
   text: 'Show where a pull request stands, why, what to do next, and its history.',
   takes: { '--at <when>': [AT_TEXT, parseInstant('past')], '--web': WEB_TEXT },
@@ -136,7 +132,6 @@ type State = AnswerOf<'listPullRequests'>['pullRequests'][number]['state'];
 const list = commandFor(
   'listPullRequests',
   {
-    name: 'list',
     on: QUEUE,
     text: 'List pull requests that are or were in the queue, the latest first.',
     takes: {
@@ -161,5 +156,5 @@ const list = commandFor(
 
 export const PR: Row = {
   examples: ['sluice pr submit 7', 'sluice pr status 7', 'sluice pr status local/acme/app main 7'],
-  rows: [submit, cancel, restart, status, watch, targets, list],
+  rows: { submit, cancel, restart, status, watch, targets, list },
 };

@@ -28,7 +28,6 @@ const ADD_OPTIONS = {
 } as const;
 
 const add = row({
-  name: 'add',
   on: QUEUE,
   text: 'Add a freeze, or replace the one of this name.',
   takes: ADD_OPTIONS,
@@ -44,7 +43,6 @@ const add = row({
 });
 
 const list = row({
-  name: 'list',
   on: QUEUE,
   text: 'List the freezes of a queue.',
   examples: ['sluice queue freeze list', 'sluice queue freeze list local/acme/app main'],
@@ -52,7 +50,6 @@ const list = row({
 });
 
 const remove = row({
-  name: 'remove',
   on: QUEUE,
   text: 'Remove a freeze. If it holds, it ends.',
   takes: { '--name <name>': { text: 'The name of the freeze.', isRequired: true } },
@@ -63,13 +60,12 @@ const remove = row({
 
 // SPEC Q24
 export const FREEZE: Row = {
-  name: 'freeze',
   text: 'Keep a queue from landing at certain times. Tests go on.',
   examples: [
     "sluice queue freeze add --name weekend --from 'fri 17:00' --until 'mon 08:00' --weekly --time-zone Europe/Berlin",
     'sluice queue freeze list',
   ],
-  rows: [add, list, remove],
+  rows: { add, list, remove },
 };
 
 type Frozen = Pick<AnswerOf<'updateQueue'>, 'freezes' | 'frozen'>;

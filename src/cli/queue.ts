@@ -16,7 +16,6 @@ import { FREEZE } from './queue-freeze.ts';
 import { listSettings, readSettings, SETTING_OPTIONS } from './queue-settings.ts';
 
 const create = row({
-  name: 'create',
   on: NEW_QUEUE,
   text: 'Create a merge queue for a branch.',
   takes: SETTING_OPTIONS,
@@ -63,7 +62,6 @@ async function describeNext(context: Context, repo: RepoRef, targetBranch: strin
 
 // SPEC Y11
 const show = row({
-  name: 'show',
   on: QUEUE,
   text: 'Show a queue and the pull requests in it.',
   takes: {
@@ -96,7 +94,6 @@ const show = row({
 const update = commandFor(
   'updateQueue',
   {
-    name: 'update',
     on: QUEUE,
     text: 'Change settings of a queue. The others keep their values.',
     takes: {
@@ -142,7 +139,7 @@ function steer(name: string, { state, text, examples = [] }: Steering): Row {
   return commandFor(
     'updateQueue',
     {
-      ...{ name, on: QUEUE, text },
+      ...{ on: QUEUE, text },
       takes: state === 'PAUSED' ? { ...REASON, ...PAUSE } : REASON,
       examples: [`sluice queue ${name}`, `sluice queue ${name} local/acme/app main`, ...examples],
       show: (reply, { repo, targetBranch }) =>
@@ -154,7 +151,6 @@ function steer(name: string, { state, text, examples = [] }: Steering): Row {
 
 // SPEC K29
 const advise = commandFor('adviseQueue', {
-  name: 'advise',
   on: QUEUE,
   text: 'Replay the history of a queue with its settings and with ADAPTIVE, and compare.',
   examples: ['sluice queue advise', 'sluice queue advise local/acme/app main'],
@@ -164,7 +160,6 @@ const advise = commandFor('adviseQueue', {
 });
 
 const remove = commandFor('deleteQueue', {
-  name: 'delete',
   on: QUEUE,
   text: 'Delete an empty queue.',
   examples: ['sluice queue delete local/acme/app main'],
@@ -172,7 +167,6 @@ const remove = commandFor('deleteQueue', {
 });
 
 const list = commandFor('listQueues', {
-  name: 'list',
   text: 'List the queues and how many pull requests are in each state.',
   takes: { '[repo]': [REPO_TEXT, parseRepo] },
   examples: ['sluice queue list', 'sluice queue list local/acme/app'],
@@ -181,25 +175,20 @@ const list = commandFor('listQueues', {
 
 export const QUEUES: Row = {
   examples: ['sluice queue create local/acme/app main', 'sluice queue show local/acme/app main'],
-  rows: [
-    create,
-    show,
-    update,
-    steer('pause', {
+  rows: {
+    ...{ create, show, update },
+    pause: steer('pause', {
       state: 'PAUSED',
       text: 'Pause a queue: it admits, starts and lands nothing until it is resumed.',
       examples: [`sluice queue pause --reason 'release 4.2' --until 17:00`],
     }),
-    steer('resume', { state: 'RUNNING', text: 'Resume a queue after pause or drain.' }),
-    steer('drain', {
+    resume: steer('resume', { state: 'RUNNING', text: 'Resume a queue after pause or drain.' }),
+    drain: steer('drain', {
       state: 'DRAINING',
       text: 'Drain a queue: it finishes what is in it and admits nothing new.',
     }),
-    FREEZE,
-    advise,
-    remove,
-    list,
-  ],
+    ...{ freeze: FREEZE, advise, delete: remove, list },
+  },
 };
 
 /** Explains the wait, if a mode change is pending. */

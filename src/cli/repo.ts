@@ -31,7 +31,6 @@ const ADD_OPTIONS = {
 } as const;
 
 const add = row({
-  name: 'add',
   text: 'Register a repository, or change one. What is not named keeps its value.',
   takes: { '<repo>': [REPO_TEXT, parseRepo], ...ADD_OPTIONS },
   examples: [
@@ -82,7 +81,6 @@ async function findWhetherQueued(context: Context, repo: RepoRef): Promise<boole
 }
 
 const list = commandFor('listRepositories', {
-  name: 'list',
   text: 'List the repositories.',
   examples: ['sluice repo list', 'sluice repo list --json'],
   show: ({ repositories }) =>
@@ -98,7 +96,6 @@ const list = commandFor('listRepositories', {
 });
 
 const remove = commandFor('removeRepository', {
-  name: 'remove',
   text: 'Forget a repository, its tests and their history. Its queues must be deleted first.',
   takes: { '<repo>': [REPO_TEXT, parseRepo] },
   examples: ['sluice repo remove local/acme/app'],
@@ -107,7 +104,7 @@ const remove = commandFor('removeRepository', {
 
 export const REPO: Row = {
   examples: ["sluice repo add local/acme/app --git /srv/git/app.git --check test='npm test'", 'sluice repo list'],
-  rows: [add, list, remove],
+  rows: { add, list, remove },
 };
 
 function collectCheck(text: string, before: readonly Check[] | false | undefined): readonly Check[] {

@@ -3,7 +3,6 @@ import { formatRows } from './core/table.ts';
 import { formatTime } from './core/terminal.ts';
 
 const list = commandFor('listSessions', {
-  name: 'list',
   text: 'List the people who are signed in to the dashboard.',
   examples: ['sluice session list', 'sluice session list --json'],
   show: ({ sessions }) =>
@@ -16,7 +15,6 @@ const list = commandFor('listSessions', {
 });
 
 const revoke = commandFor('revokeSession', {
-  name: 'revoke',
   text: 'End the session of a person at once, and the tokens that the person made for themselves.',
   takes: { '<id>': 'The id of the session, as `sluice session list` shows it.' },
   examples: ['sluice session revoke b1946ac92492d2347c6235b4d2611184f1c8b1d1f0c1c4ff7c3b3d2f8a1e6d70'],
@@ -28,5 +26,5 @@ const revoke = commandFor('revokeSession', {
 
 export const SESSION: Row = {
   examples: ['sluice session list'],
-  rows: [list, revoke],
+  rows: { list, revoke },
 };

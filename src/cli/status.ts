@@ -28,14 +28,15 @@ async function showStatus(context: Context): Promise<void> {
     context.show({ url: client.url, version, ready: isReady, ...known }, () => '');
   } else {
     const state = isReady ? paint('green', 'ready') : paint('red', 'not ready');
-    const facts: [string, string][] = [
-      ['Server', client.url],
-      ['State', state],
-      ['Version', clean(version)],
-    ];
-    if (!(queues instanceof CliError)) facts.push(['Token', `from ${context.token().source}`]);
-    if (!(server instanceof CliError)) facts.push(['Checks', clean(server.runner.sentence)]);
-    write(formatFacts(facts));
+    write(
+      formatFacts([
+        ['Server', client.url],
+        ['State', state],
+        ['Version', clean(version)],
+        ['Token', queues instanceof CliError ? undefined : `from ${context.token().source}`],
+        ['Checks', server instanceof CliError ? undefined : clean(server.runner.sentence)],
+      ]),
+    );
     if (!(queues instanceof CliError)) {
       const shown = queueLimit(queues.length);
       const notes = formatAllNotes(queues.slice(0, shown));

@@ -20,7 +20,6 @@ function collectScopes(text: string, before: readonly string[] | undefined): Sco
 const create = commandFor(
   'createApiToken',
   {
-    name: 'create',
     text: 'Make a token. Its secret goes to standard output, and is never shown again.',
     takes: {
       '--name <name>': { text: 'What it is for: the actor of everything done with it.', isRequired: true },
@@ -55,7 +54,6 @@ const create = commandFor(
 );
 
 const list = commandFor('listApiTokens', {
-  name: 'list',
   text: 'List the tokens, without their secrets.',
   examples: ['sluice token list', 'sluice token list --json'],
   show: ({ tokens }) => formatTokens(tokens),
@@ -64,7 +62,6 @@ const list = commandFor('listApiTokens', {
 const revoke = commandFor(
   'revokeApiToken',
   {
-    name: 'revoke',
     text: 'Revoke a token. It stops working at once.',
     takes: {
       '<id>': 'The id of the token, as `sluice token list` shows it.',
@@ -82,7 +79,7 @@ const revoke = commandFor(
 
 export const TOKEN: Row = {
   examples: ['sluice token create --name ci --scope upload --expires 90d', 'sluice token list'],
-  rows: [create, list, revoke],
+  rows: { create, list, revoke },
 };
 
 type TokenView = AnswerOf<'listApiTokens'>['tokens'][number];

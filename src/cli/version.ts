@@ -24,10 +24,10 @@ async function showVersion(context: Context, { check }: { readonly check?: true 
   const health = (await client.get('/healthz')) as { readonly version?: string };
   const server = { url: client.url, version: health.version ?? 'unknown' };
   const { worksTogether, sentence } = judgeVersions(server.version, version);
-  const facts: [string, string][] = [
+  const facts = formatFacts([
     ['Command', version],
     ['Server', `${clean(server.version)} at ${server.url}`],
-  ];
-  context.show({ version, server, worksTogether, sentence }, () => `${formatFacts(facts)}\n${sentence}`);
+  ]);
+  context.show({ version, server, worksTogether, sentence }, () => `${facts}\n${sentence}`);
   if (!worksTogether) process.exitCode = EXIT.refused;
 }

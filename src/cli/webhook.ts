@@ -30,7 +30,6 @@ const WISHES = {
 } as const;
 
 const list = commandFor('listWebhooks', {
-  name: 'list',
   text: 'List the webhooks, with masked addresses.',
   examples: ['sluice webhook list'],
   show: ({ webhooks }) => formatWebhooks(webhooks),
@@ -39,7 +38,6 @@ const list = commandFor('listWebhooks', {
 const create = commandFor(
   'createWebhook',
   {
-    name: 'create',
     text: 'Tell an endpoint of events. The secret goes to standard output, and is never shown again.',
     takes: {
       '<address>': 'Where messages are posted.',
@@ -65,7 +63,6 @@ const create = commandFor(
 );
 
 const show = row({
-  name: 'show',
   on: WEBHOOK,
   text: 'Show a webhook.',
   examples: ['sluice webhook show deploys'],
@@ -75,7 +72,6 @@ const show = row({
 const update = commandFor(
   'updateWebhook',
   {
-    name: 'update',
     on: WEBHOOK,
     text: 'Change a webhook.',
     takes: {
@@ -97,7 +93,6 @@ const update = commandFor(
 const remove = commandFor(
   'deleteWebhook',
   {
-    name: 'delete',
     on: WEBHOOK,
     text: 'Delete a webhook, with the record of its deliveries.',
     takes: { '--yes': 'Do not ask.' },
@@ -114,7 +109,6 @@ const remove = commandFor(
 const rotate = commandFor(
   'rotateWebhookSecret',
   {
-    name: 'rotate',
     on: WEBHOOK,
     text: 'Replace the secret. For 24 hours messages are signed with both.',
     examples: ['sluice webhook rotate deploys'],
@@ -126,7 +120,6 @@ const rotate = commandFor(
 );
 
 const test = row({
-  name: 'test',
   on: WEBHOOK,
   text: 'Send a test message now.',
   examples: ['sluice webhook test deploys'],
@@ -142,7 +135,6 @@ const test = row({
 const deliveries = commandFor(
   'listWebhookDeliveries',
   {
-    name: 'deliveries',
     on: WEBHOOK,
     text: 'List the deliveries of a webhook, newest first.',
     takes: {
@@ -156,7 +148,6 @@ const deliveries = commandFor(
 );
 
 const replay = row({
-  name: 'replay',
   on: WEBHOOK,
   text: 'Send one delivery, or everything since an instant, again.',
   takes: {
@@ -184,7 +175,7 @@ export const WEBHOOKS: Row = {
     'sluice webhook create https://deploys.example.com/sluice --name deploys --types pull_request.merged',
     'sluice webhook deliveries deploys --state FAILED',
   ],
-  rows: [list, create, show, update, remove, rotate, test, deliveries, replay],
+  rows: { list, create, show, update, delete: remove, rotate, test, deliveries, replay },
 };
 
 function formatWebhooks(webhooks: readonly WebhookView[]): string {
@@ -210,8 +201,6 @@ function stateOf({ disabledAt, failingSince, hasOtherKey }: WebhookView): { word
 function formatWebhook(webhook: WebhookView): string {
   const { id, name, format, types, url, repositories, createdBy, createdAt, previousSecretUntil } = webhook;
   const { word, since } = stateOf(webhook);
-  const rotation: [string, string][] =
-    previousSecretUntil === null ? [] : [['former secret', `valid until ${formatTime(previousSecretUntil)}`]];
   return formatFacts([
     ['name', clean(name)],
     ['id', id],
@@ -221,7 +210,7 @@ function formatWebhook(webhook: WebhookView): string {
     ['repositories', repositories?.map(formatRepo).join(', ') ?? 'all'],
     ['state', since === undefined ? word : `${word} since ${formatTime(since)}`],
     ['made', `${formatTime(createdAt)} by ${clean(createdBy)}`],
-    ...rotation,
+    ['former secret', previousSecretUntil === null ? undefined : `valid until ${formatTime(previousSecretUntil)}`],
   ]);
 }
 

@@ -3,27 +3,12 @@ import path from 'node:path';
 import { isDatabaseUrl } from '../lib/database-url.ts';
 import type { LogLevel } from '../lib/log.ts';
 import { checkSlug } from '../lib/text.ts';
-import { checkGitea, GITEA_RULES, type GiteaEnvironment, parseGitea, warnOfGitea } from './gitea.ts';
-import { checkGithub, GITHUB_RULES, type GithubEnvironment, parseGithub, warnOfGithub } from './github.ts';
-import { checkOidc, OIDC_RULES, type OidcConfig, parseOidc } from './oidc.ts';
-import { isTraced, OTEL_RULES, parseOtel, type TracesConfig, warnOfOtel } from './otel.ts';
-import { parseRunner, RUNNER_REMOVED, RUNNER_RULES, type RunnerConfig } from './runner.ts';
-import { VARIABLES, type Variable, type VariableName } from './variables.ts';
-
-interface BackupSchedule {
-  readonly everyMs: number;
-  /** How many scheduled backups are kept. */
-  readonly keep: number;
-}
-
-/** A repository by its name in the configuration. */
-export interface PublicName {
-  readonly text: string;
-  readonly organization: string;
-  readonly repo: { readonly host: string; readonly owner: string; readonly name: string };
-}
-
-type Read = (name: VariableName) => string | undefined;
+import { checkGitea, GITEA_RULES, parseGitea, warnOfGitea } from './gitea.ts';
+import { checkGithub, GITHUB_RULES, parseGithub, warnOfGithub } from './github.ts';
+import { checkOidc, OIDC_RULES, parseOidc } from './oidc.ts';
+import { isTraced, OTEL_RULES, parseOtel, warnOfOtel } from './otel.ts';
+import { parseRunner, RUNNER_REMOVED, RUNNER_RULES } from './runner.ts';
+import { type Read, type Rules, VARIABLES, type Variable, type VariableName } from './variables.ts';
 
 const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -39,58 +24,15 @@ function parseDuration(given: string): number | undefined {
   return count === undefined || unit === undefined ? undefined : Number(count) * (UNITS_MS[unit] ?? 0);
 }
 
-function parseSchedule(read: Read): BackupSchedule | undefined {
+/** Undefined: the server makes no backups without being asked. */
+function parseSchedule(read: Read) {
   const everyMs = parseDuration(read('SLUICE_BACKUP_EVERY') ?? '');
   if (everyMs === undefined) return undefined;
   return { everyMs, keep: Number(read('SLUICE_BACKUP_KEEP') ?? VARIABLES.SLUICE_BACKUP_KEEP.default) };
 }
 
 /** The configuration of the server, checked and typed. */
-export interface Config extends RunnerConfig {
-  readonly host: string;
-  readonly port: number;
-  readonly publicUrl: string | undefined;
-  readonly trustedProxies: readonly string[];
-  /** Repositories that anybody may read on the dashboard. */
-  readonly publicRead: readonly PublicName[];
-  readonly dataFolder: string;
-  readonly databaseUrl: string | undefined;
-  readonly databaseConnections: number;
-  /** How long the server serves on after it was asked to stop. */
-  readonly drainSeconds: number;
-  readonly adminToken: string | undefined;
-  /** Opens /metrics alone. */
-  readonly metricsToken: string | undefined;
-  readonly organization: string;
-  readonly rateLimit: number;
-  readonly testBranchPrefix: string;
-  readonly hookTimeoutSeconds: number;
-  readonly uploadKeepDays: number;
-  readonly eventDays: number;
-  readonly tokenDays: number;
-  /** Encrypts secrets in the store; undefined: a file of the data folder has the key. */
-  readonly secretKey: string | undefined;
-  /** Networks that are not public and that webhooks may reach. */
-  readonly webhookNetworks: readonly string[];
-  readonly uploadKeepBytes: number;
-  readonly uploadNewTests: number;
-  readonly repositoryTests: number;
-  readonly logLevel: LogLevel;
-  /** The GitHub connection from environment variables. Other connections have files of their own. */
-  readonly github: GithubEnvironment | undefined;
-  /** The same for Gitea. */
-  readonly gitea: GiteaEnvironment | undefined;
-  /** Whether people sign in with the Apps of connected GitHubs. */
-  readonly hasGithubSignIn: boolean;
-  /** Undefined: nobody signs in with OpenID Connect. */
-  readonly oidc: OidcConfig | undefined;
-  /** Undefined: a folder of the data folder, which is created. */
-  readonly backupFolder: string | undefined;
-  /** Undefined: the server makes no backups without being asked. */
-  readonly backupSchedule: BackupSchedule | undefined;
-  /** Undefined: nothing is traced. */
-  readonly traces: TracesConfig | undefined;
-}
+export type Config = Readonly<ReturnType<typeof readConfig>>;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -100,8 +42,7 @@ type ParsedConfig =
 
 /** Returns the configuration, or every problem with it in words. */
 export function parseConfig(environment: Environment): ParsedConfig {
-  const read = (name: VariableName): string | undefined => value(environment, name);
-  const setting = (name: VariableName): string => read(name) ?? VARIABLES[name].default;
+  const read: Read = (name) => value(environment, name);
   const problems = [
     ...checkVariables(environment),
     ...checkGithub(read),
@@ -110,40 +51,7 @@ export function parseConfig(environment: Environment): ParsedConfig {
     ...findRemoved(environment),
   ];
   if (problems.length > 0) return { problems };
-  const config: Config = {
-    host: setting('SLUICE_HOST'),
-    port: Number(setting('SLUICE_PORT')),
-    publicUrl: read('SLUICE_URL')?.replace(/\/+$/, ''),
-    trustedProxies: parseList(read('SLUICE_TRUSTED_PROXIES') ?? ''),
-    publicRead: parseList(read('SLUICE_PUBLIC_READ') ?? '').flatMap((entry) => parsePublicName(entry) ?? []),
-    dataFolder: path.resolve(setting('SLUICE_DATA')),
-    databaseUrl: read('SLUICE_DATABASE_URL'),
-    databaseConnections: Number(setting('SLUICE_DATABASE_CONNECTIONS')),
-    drainSeconds: Number(setting('SLUICE_DRAIN')),
-    adminToken: read('SLUICE_ADMIN_TOKEN'),
-    metricsToken: read('SLUICE_METRICS_TOKEN'),
-    organization: setting('SLUICE_ORG'),
-    rateLimit: Number(setting('SLUICE_RATE_LIMIT')),
-    ...parseRunner(read),
-    testBranchPrefix: setting('SLUICE_TEST_BRANCH_PREFIX'),
-    hookTimeoutSeconds: Number(setting('SLUICE_HOOK_TIMEOUT')),
-    eventDays: Number(setting('SLUICE_EVENT_DAYS')),
-    tokenDays: Number(setting('SLUICE_TOKEN_DAYS')),
-    secretKey: read('SLUICE_SECRET_KEY'),
-    webhookNetworks: parseList(read('SLUICE_WEBHOOK_NETWORKS') ?? ''),
-    uploadKeepDays: Number(setting('SLUICE_UPLOAD_KEEP_DAYS')),
-    uploadKeepBytes: Number(setting('SLUICE_UPLOAD_KEEP_BYTES')),
-    uploadNewTests: Number(setting('SLUICE_UPLOAD_NEW_TESTS')),
-    repositoryTests: Number(setting('SLUICE_REPOSITORY_TESTS')),
-    logLevel: setting('SLUICE_LOG_LEVEL') as Config['logLevel'],
-    github: parseGithub(read),
-    gitea: parseGitea(read),
-    hasGithubSignIn: read('SLUICE_GITHUB_SIGN_IN') === 'on',
-    oidc: parseOidc(read),
-    backupFolder: toFolder(read('SLUICE_BACKUP_DIR')),
-    backupSchedule: parseSchedule(read),
-    traces: parseOtel(read),
-  };
+  const config = readConfig(read);
   const warnings = [
     ...findUnknown(environment),
     ...warnOfGithub(config.github),
@@ -151,6 +59,52 @@ export function parseConfig(environment: Environment): ParsedConfig {
     ...(config.traces === undefined ? [] : warnOfOtel(environment)),
   ];
   return { config: Object.freeze(config), warnings };
+}
+
+/** Expects checked variables. */
+function readConfig(read: Read) {
+  const setting = (name: VariableName): string => read(name) ?? VARIABLES[name].default;
+  return {
+    host: setting('SLUICE_HOST'),
+    port: Number(setting('SLUICE_PORT')),
+    publicUrl: read('SLUICE_URL')?.replace(/\/+$/, ''),
+    trustedProxies: parseList(read('SLUICE_TRUSTED_PROXIES') ?? ''),
+    /** Repositories that anybody may read on the dashboard. */
+    publicRead: parseList(read('SLUICE_PUBLIC_READ') ?? '').flatMap((entry) => parsePublicName(entry) ?? []),
+    dataFolder: path.resolve(setting('SLUICE_DATA')),
+    databaseUrl: read('SLUICE_DATABASE_URL'),
+    databaseConnections: Number(setting('SLUICE_DATABASE_CONNECTIONS')),
+    /** How long the server serves on after it was asked to stop. */
+    drainSeconds: Number(setting('SLUICE_DRAIN')),
+    adminToken: read('SLUICE_ADMIN_TOKEN'),
+    /** Opens /metrics alone. */
+    metricsToken: read('SLUICE_METRICS_TOKEN'),
+    organization: setting('SLUICE_ORG'),
+    rateLimit: Number(setting('SLUICE_RATE_LIMIT')),
+    runner: parseRunner(read),
+    testBranchPrefix: setting('SLUICE_TEST_BRANCH_PREFIX'),
+    hookTimeoutSeconds: Number(setting('SLUICE_HOOK_TIMEOUT')),
+    eventDays: Number(setting('SLUICE_EVENT_DAYS')),
+    tokenDays: Number(setting('SLUICE_TOKEN_DAYS')),
+    /** Encrypts secrets in the store; undefined: a file of the data folder has the key. */
+    secretKey: read('SLUICE_SECRET_KEY'),
+    /** Networks that are not public and that webhooks may reach. */
+    webhookNetworks: parseList(read('SLUICE_WEBHOOK_NETWORKS') ?? ''),
+    uploadKeepDays: Number(setting('SLUICE_UPLOAD_KEEP_DAYS')),
+    uploadKeepBytes: Number(setting('SLUICE_UPLOAD_KEEP_BYTES')),
+    uploadNewTests: Number(setting('SLUICE_UPLOAD_NEW_TESTS')),
+    repositoryTests: Number(setting('SLUICE_REPOSITORY_TESTS')),
+    logLevel: setting('SLUICE_LOG_LEVEL') as LogLevel,
+    // Connections from environment variables. Others have files of their own.
+    github: parseGithub(read),
+    gitea: parseGitea(read),
+    hasGithubSignIn: read('SLUICE_GITHUB_SIGN_IN') === 'on',
+    oidc: parseOidc(read),
+    /** Undefined: a folder of the data folder, which is created. */
+    backupFolder: toFolder(read('SLUICE_BACKUP_DIR')),
+    backupSchedule: parseSchedule(read),
+    traces: parseOtel(read),
+  };
 }
 
 /** Files of the operator that hold credentials. */
@@ -204,7 +158,7 @@ function problemOf(variable: Variable, given: string): string | undefined {
 }
 
 /** Rules beyond the kind of a variable. Their messages never repeat the value of a secret. */
-const RULES: { readonly [Name in VariableName]?: (given: string) => string | undefined } = {
+const RULES: Rules<''> = {
   ...GITHUB_RULES,
   ...GITEA_RULES,
   ...OIDC_RULES,
@@ -271,7 +225,7 @@ function parseList(given: string): readonly string[] {
 }
 
 /** Groups may be nested, so the owner may have slashes. */
-function parsePublicName(text: string): PublicName | undefined {
+function parsePublicName(text: string) {
   const [organization = '', host = '', ...rest] = text.split('/');
   const isName = [host, ...rest].every((part) => /^[A-Za-z0-9_.-]{1,255}$/.test(part));
   if (checkSlug(organization) !== undefined || rest.length < 2 || !isName) return undefined;

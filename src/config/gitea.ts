@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { Fault } from '../lib/fault.ts';
 import {
   type ConnectionFormat,
@@ -12,7 +11,8 @@ import {
   writeConnectionFile,
 } from './connection-file.ts';
 import { checkForgeHost } from './forge-host.ts';
-import type { VariableName } from './variables.ts';
+import { readNamedFile } from './read-named-file.ts';
+import type { Read, Rules } from './variables.ts';
 
 /** The connection to one Gitea or Forgejo. */
 export interface GiteaSettings {
@@ -33,14 +33,11 @@ export type GiteaEnvironment = Omit<GiteaSettings, 'token'> & {
   readonly token: { readonly text: string } | { readonly file: string };
 };
 
-type GiteaVariable = Extract<VariableName, `SLUICE_GITEA_${string}`>;
-type Read = (name: VariableName) => string | undefined;
-
 export const GITEA_TOKEN = /^[\x21-\x7e]{10,200}$/;
 
 /** The rules of single variables. Their messages never repeat the value of a secret. */
-export const GITEA_RULES: { readonly [Name in GiteaVariable]?: (given: string) => string | undefined } = {
-  SLUICE_GITEA_URL: (given) => checkGiteaUrl(given),
+export const GITEA_RULES: Rules<'SLUICE_GITEA_'> = {
+  SLUICE_GITEA_URL: checkGiteaUrl,
   SLUICE_GITEA_TOKEN: (given) => (GITEA_TOKEN.test(given) ? undefined : 'must be an access token, without spaces'),
   SLUICE_GITEA_WEBHOOK_SECRET: (given) =>
     given.length >= 8 ? undefined : 'must be at least 8 characters: everybody who guesses it can send false events',
@@ -71,11 +68,7 @@ export function checkGitea(read: Read): string[] {
     : [`${alone} does nothing without SLUICE_GITEA_URL.`];
 }
 
-const NEEDING = [
-  'SLUICE_GITEA_TOKEN',
-  'SLUICE_GITEA_TOKEN_FILE',
-  'SLUICE_GITEA_WEBHOOK_SECRET',
-] as const satisfies readonly GiteaVariable[];
+const NEEDING = ['SLUICE_GITEA_TOKEN', 'SLUICE_GITEA_TOKEN_FILE', 'SLUICE_GITEA_WEBHOOK_SECRET'] as const;
 
 /** Expects checked variables. Undefined if they configure no connection. */
 export function parseGitea(read: Read): GiteaEnvironment | undefined {
@@ -115,10 +108,7 @@ export async function loadGiteaVariables({
 }
 
 async function readToken(file: string): Promise<string> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Fault('MISCONFIGURED', `SLUICE_GITEA_TOKEN_FILE ${file} cannot be read (${error.code}).`);
-  });
-  const token = text.trim();
+  const token = (await readNamedFile('SLUICE_GITEA_TOKEN_FILE', file)).trim();
   if (!GITEA_TOKEN.test(token)) throw new Fault('MISCONFIGURED', `SLUICE_GITEA_TOKEN_FILE ${file} holds no token.`);
   return token;
 }

@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { checkForgeHost } from './forge-host.ts';
-import type { VariableName } from './variables.ts';
+import type { Read, Rules } from './variables.ts';
 
 /** The connection to one GitHub, as configured. */
 export interface GithubSettings {
@@ -28,11 +28,8 @@ export type GithubEnvironment = Omit<GithubSettings, 'auth'> & {
   readonly webhookSecret: string | undefined;
 };
 
-type GithubVariable = Extract<VariableName, `SLUICE_GITHUB_${string}`>;
-type Read = (name: VariableName) => string | undefined;
-
 /** The rules of single variables. Their messages never repeat the value of a secret. */
-export const GITHUB_RULES: { readonly [Name in GithubVariable]?: (given: string) => string | undefined } = {
+export const GITHUB_RULES: Rules<'SLUICE_GITHUB_'> = {
   SLUICE_GITHUB_HOST: checkForgeHost,
   SLUICE_GITHUB_APP_ID: (given) =>
     APP_ID.test(given) ? undefined : `must be the number or the client id of a GitHub App, not "${given}"`,
@@ -88,7 +85,7 @@ const NEEDING = [
   'SLUICE_GITHUB_WEB_URL',
   'SLUICE_GITHUB_HOST',
   'SLUICE_GITHUB_CLIENT_ID',
-] as const satisfies readonly GithubVariable[];
+] as const;
 
 /** Expects checked variables. Undefined if they configure no connection. */
 export function parseGithub(read: Read): GithubEnvironment | undefined {

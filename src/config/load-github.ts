@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { Fault } from '../lib/fault.ts';
 import type { Config } from './config.ts';
 import { type FoundConnections, type LoadedFile, loadFiles, warnOfFile } from './connection-file.ts';
 import type { GithubAuth, GithubEnvironment, GithubSettings } from './github.ts';
 import { KEY_SENTENCE, parsePrivateKey } from './github.ts';
 import { GITHUB_FILES } from './github-file.ts';
+import { readNamedFile } from './read-named-file.ts';
 
 /** A connection. `reload` reads its credentials again when GitHub refuses them; undefined if they cannot change. */
 export interface LoadedGithub extends GithubSettings {
@@ -37,10 +37,7 @@ async function loadEnvironment({ auth, webhookSecret, ...rest }: GithubEnvironme
 }
 
 async function readKey(file: string): Promise<string> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Fault('MISCONFIGURED', `SLUICE_GITHUB_PRIVATE_KEY_FILE ${file} cannot be read (${error.code}).`);
-  });
-  const key = parsePrivateKey(text);
+  const key = parsePrivateKey(await readNamedFile('SLUICE_GITHUB_PRIVATE_KEY_FILE', file));
   if (key === undefined) throw new Fault('MISCONFIGURED', `SLUICE_GITHUB_PRIVATE_KEY_FILE ${file} ${KEY_SENTENCE}.`);
   return key;
 }

@@ -1,26 +1,13 @@
-import { readFile } from 'node:fs/promises';
 import { Fault } from '../lib/fault.ts';
 import { checkForgeHost } from './forge-host.ts';
-import { VARIABLES, type VariableName } from './variables.ts';
+import { readNamedFile } from './read-named-file.ts';
+import { type Read, type Rules, VARIABLES } from './variables.ts';
 
 /** How people sign in with an OpenID Connect provider. */
-export interface OidcConfig {
-  readonly issuer: string;
-  readonly clientId: string;
-  /** Undefined: a public client. */
-  readonly secret: { readonly text: string } | { readonly file: string } | undefined;
-  readonly label: string;
-  readonly scopes: string;
-  readonly groupsClaim: string;
-  readonly loginClaim: { readonly host: string; readonly claim: string } | undefined;
-  readonly rolesFile: string;
-}
-
-type Read = (name: VariableName) => string | undefined;
-type OidcVariable = Extract<VariableName, `SLUICE_OIDC_${string}`>;
+type OidcConfig = NonNullable<ReturnType<typeof parseOidc>>;
 
 /** The rules of single variables. Their messages never repeat the value of a secret. */
-export const OIDC_RULES: { readonly [Name in OidcVariable]?: (given: string) => string | undefined } = {
+export const OIDC_RULES: Rules<'SLUICE_OIDC_'> = {
   SLUICE_OIDC_ISSUER: (given) => {
     const { protocol, hostname, search, hash } = new URL(given);
     if (search !== '' || hash !== '') return `must be the issuer as the provider writes it, not "${given}"`;
@@ -43,7 +30,7 @@ const NEEDING = [
   'SLUICE_OIDC_GROUPS_CLAIM',
   'SLUICE_OIDC_LOGIN_CLAIM',
   'SLUICE_ROLES_FILE',
-] as const satisfies readonly VariableName[];
+] as const;
 
 /** Finds variables that do not fit together, in words. */
 export function checkOidc(read: Read): string[] {
@@ -61,7 +48,7 @@ export function checkOidc(read: Read): string[] {
 }
 
 /** Expects checked variables. Undefined if people sign in with tokens alone. */
-export function parseOidc(read: Read): OidcConfig | undefined {
+export function parseOidc(read: Read) {
   const [issuer, clientId, rolesFile] = [
     read('SLUICE_OIDC_ISSUER'),
     read('SLUICE_OIDC_CLIENT_ID'),
@@ -72,6 +59,7 @@ export function parseOidc(read: Read): OidcConfig | undefined {
   return {
     issuer,
     clientId,
+    // Undefined: a public client.
     secret: file !== undefined ? { file } : text === undefined ? undefined : { text },
     label: read('SLUICE_OIDC_NAME') ?? VARIABLES.SLUICE_OIDC_NAME.default,
     scopes: read('SLUICE_OIDC_SCOPES') ?? VARIABLES.SLUICE_OIDC_SCOPES.default,
@@ -81,7 +69,7 @@ export function parseOidc(read: Read): OidcConfig | undefined {
   };
 }
 
-function parseLoginClaim(given: string): OidcConfig['loginClaim'] {
+function parseLoginClaim(given: string): { readonly host: string; readonly claim: string } | undefined {
   const [, host = '', claim = ''] = /^([^=\s]+)=(\S+)$/.exec(given) ?? [];
   return claim === '' || checkForgeHost(host) !== undefined ? undefined : { host: host.toLowerCase(), claim };
 }
@@ -89,9 +77,7 @@ function parseLoginClaim(given: string): OidcConfig['loginClaim'] {
 export async function readOidcSecret({ secret }: Pick<OidcConfig, 'secret'>): Promise<string | undefined> {
   if (secret === undefined) return undefined;
   if ('text' in secret) return secret.text;
-  const text = await readFile(secret.file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Fault('MISCONFIGURED', `SLUICE_OIDC_CLIENT_SECRET_FILE ${secret.file} cannot be read (${error.code}).`);
-  });
-  if (text.trim() !== '') return text.trim();
+  const text = (await readNamedFile('SLUICE_OIDC_CLIENT_SECRET_FILE', secret.file)).trim();
+  if (text !== '') return text;
   throw new Fault('MISCONFIGURED', `SLUICE_OIDC_CLIENT_SECRET_FILE ${secret.file} is empty.`);
 }

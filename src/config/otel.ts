@@ -1,19 +1,7 @@
-import { VARIABLES, type VariableName } from './variables.ts';
-
-/** The receiver of traces, and what it is told. */
-export interface TracesConfig {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly timeoutMs: number;
-  readonly resource: Readonly<Record<string, string>>;
-  readonly sampling: { readonly isParentBased: boolean; readonly ratio: number };
-}
-
-type Read = (name: VariableName) => string | undefined;
-type OtelVariable = Extract<VariableName, `OTEL_${string}`>;
+import { type Read, type Rules, VARIABLES } from './variables.ts';
 
 /** The rules of single variables. Their messages never repeat the value of a secret. */
-export const OTEL_RULES: { readonly [Name in OtelVariable]?: (given: string) => string | undefined } = {
+export const OTEL_RULES: Rules<'OTEL_'> = {
   OTEL_EXPORTER_OTLP_ENDPOINT: checkReceiver,
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: checkReceiver,
   OTEL_EXPORTER_OTLP_HEADERS: (given) => {
@@ -47,7 +35,8 @@ export function isTraced(read: Read): boolean {
   return !isOff && (read('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? read('OTEL_EXPORTER_OTLP_ENDPOINT')) !== undefined;
 }
 
-export function parseOtel(read: Read): TracesConfig | undefined {
+/** The receiver of traces, and what it is told. */
+export function parseOtel(read: Read) {
   if (!isTraced(read)) return undefined;
   const below = read('OTEL_EXPORTER_OTLP_ENDPOINT')?.replace(/\/*$/, '/v1/traces');
   const sampler = read('OTEL_TRACES_SAMPLER') ?? VARIABLES.OTEL_TRACES_SAMPLER.default;

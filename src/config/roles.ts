@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { Fault } from '../lib/fault.ts';
 import { nearest } from '../lib/nearest.ts';
 import { isRole, ROLES, type Role } from '../lib/role.ts';
 import { checkSlug } from '../lib/text.ts';
+import { readNamedFile } from './read-named-file.ts';
 
 /** A line of the table of roles. */
 interface RoleLine {
@@ -17,10 +17,7 @@ const EXAMPLE = 'A line is such as: maintainer acme/github.com/acme/* group:rele
 
 // SPEC A53
 export async function loadRoles(file: string): Promise<readonly RoleLine[]> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Fault('MISCONFIGURED', `SLUICE_ROLES_FILE ${file} cannot be read (${error.code}).`);
-  });
-  const { lines, problems } = parseRoles(text);
+  const { lines, problems } = parseRoles(await readNamedFile('SLUICE_ROLES_FILE', file));
   const [problem] = problems;
   if (problem !== undefined) {
     const more = problems.length === 1 ? '' : ` Lines that are wrong besides: ${problems.length - 1}.`;

@@ -11,9 +11,9 @@ describe('the configuration of the runner', () => {
   it('protects by default, and trusts no repository [R25] [R29]', () => {
     const parsed = parseConfig({});
     assert.ok('config' in parsed);
-    const { runnerProtection, runnerTrustsAll, runnerUids, runnerCaches } = parsed.config;
-    assert.deepEqual([runnerProtection, runnerTrustsAll, runnerCaches], [undefined, false, []]);
-    assert.deepEqual(runnerUids, { first: 60_600, last: 61_099 });
+    const { wanted, trustsAll, uids, caches } = parsed.config.runner;
+    assert.deepEqual([wanted, trustsAll, caches], [undefined, false, []]);
+    assert.deepEqual(uids, { first: 60_600, last: 61_099 });
   });
 
   it('refuses users that are not for checks alone [R42]', () => {

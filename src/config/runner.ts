@@ -1,31 +1,19 @@
 import { availableParallelism } from 'node:os';
 import { isAbsolute } from 'node:path';
-import { VARIABLES, type VariableName } from './variables.ts';
+import { type Read, VARIABLES } from './variables.ts';
 
 /** The configuration of the built-in runner. */
-export interface RunnerConfig {
-  readonly runnerJobs: number;
-  /** Undefined: the first protection that works. */
-  readonly runnerProtection: (typeof VARIABLES.SLUICE_RUNNER_PROTECTION.values)[number] | undefined;
-  /** Whether checks run even if nothing protects the server's files from them. */
-  readonly runnerTrustsAll: boolean;
-  readonly runnerUids: { readonly first: number; readonly last: number };
-  readonly runnerProcesses: number;
-  readonly runnerTools: readonly string[];
-  readonly runnerCaches: readonly string[];
-}
-
-type Read = (name: VariableName) => string | undefined;
-
-export function parseRunner(read: Read): RunnerConfig {
+export function parseRunner(read: Read) {
   return {
-    runnerJobs: Number(read('SLUICE_RUNNER_JOBS') ?? availableParallelism()),
-    runnerProtection: read('SLUICE_RUNNER_PROTECTION') as RunnerConfig['runnerProtection'],
-    runnerTrustsAll: read('SLUICE_RUNNER_TRUST') === 'all',
-    runnerUids: parseRange(read('SLUICE_RUNNER_UIDS') ?? VARIABLES.SLUICE_RUNNER_UIDS.default),
-    runnerProcesses: Number(read('SLUICE_RUNNER_PROCESSES') ?? VARIABLES.SLUICE_RUNNER_PROCESSES.default),
-    runnerTools: parseFolders(read('SLUICE_RUNNER_TOOLS')),
-    runnerCaches: parseFolders(read('SLUICE_RUNNER_CACHES')),
+    jobs: Number(read('SLUICE_RUNNER_JOBS') ?? availableParallelism()),
+    /** Undefined: the first protection that works. */
+    wanted: read('SLUICE_RUNNER_PROTECTION') as (typeof VARIABLES.SLUICE_RUNNER_PROTECTION.values)[number] | undefined,
+    /** Whether checks run even if nothing protects the server's files from them. */
+    trustsAll: read('SLUICE_RUNNER_TRUST') === 'all',
+    uids: parseRange(read('SLUICE_RUNNER_UIDS') ?? VARIABLES.SLUICE_RUNNER_UIDS.default),
+    processes: Number(read('SLUICE_RUNNER_PROCESSES') ?? VARIABLES.SLUICE_RUNNER_PROCESSES.default),
+    tools: parseFolders(read('SLUICE_RUNNER_TOOLS')),
+    caches: parseFolders(read('SLUICE_RUNNER_CACHES')),
   };
 }
 
@@ -53,7 +41,7 @@ export const RUNNER_REMOVED: Readonly<Record<string, string>> = {
     'is not read any more: one user for all checks does not keep them from each other. Remove it; a server that runs as root gives each check a user of SLUICE_RUNNER_UIDS.',
 };
 
-function parseRange(text: string): RunnerConfig['runnerUids'] {
+function parseRange(text: string): { readonly first: number; readonly last: number } {
   const [, first, last] = /^(\d{1,10})-(\d{1,10})$/.exec(text) ?? [];
   return { first: Number(first), last: Number(last) };
 }

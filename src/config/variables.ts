@@ -282,6 +282,14 @@ export const VARIABLES = {
 
 export type VariableName = keyof typeof VARIABLES;
 
+/** The value of a variable. Undefined if it is not set. */
+export type Read = (name: VariableName) => string | undefined;
+
+/** Rules of variables whose names begin so: the problem of a value as the end of a sentence. */
+export type Rules<Prefix extends string> = {
+  readonly [Name in Extract<VariableName, `${Prefix}${string}`>]?: (given: string) => string | undefined;
+};
+
 /** Renders docs/configuration.md. */
 export function renderConfigurationPage(): string {
   const rows = Object.entries<Variable>(VARIABLES).map(([name, variable]) => {

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { SLUG_PATTERN, SLUG_SENTENCE } from '../lib/text.ts';
 import { SCOPES } from '../storage/accounts.ts';
 import { Empty, EXAMPLE_REPO, Repo } from './common.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import {
   boolean,
   component,
@@ -16,10 +16,14 @@ import {
   nullable,
   nullableInstant,
   nullableList,
+  optional,
+  patternText,
   record,
   text,
   uuid,
 } from './schema.ts';
+
+const operation = operationsOf('Access');
 
 export const ScopeName = component(
   'Scope',
@@ -65,9 +69,7 @@ function secret(description: string) {
   };
 }
 
-export const createOrganization = operation({
-  name: 'createOrganization',
-  tag: 'Access',
+export const createOrganization = operation('createOrganization', {
   scope: 'instance',
   summary: 'Create an organization',
   description: 'Answers its first admin token, which is shown only here and expires with the token that was used.',
@@ -90,9 +92,7 @@ export const createOrganization = operation({
   example: { body: { slug: 'acme' }, reply: { slug: 'acme', token: 'slc_…' } },
 });
 
-export const createApiToken = operation({
-  name: 'createApiToken',
-  tag: 'Access',
+export const createApiToken = operation('createApiToken', {
   scope: 'admin',
   summary: 'Make a token',
   description:
@@ -102,19 +102,17 @@ export const createApiToken = operation({
   body: Type.Object({
     name: nameText(100, 'What it is for.'),
     scopes: Type.Array(ScopeName, { minItems: 1, maxItems: SCOPES.length, description: 'What it may do.' }),
-    repositories: Type.Optional(
-      Type.Array(Repo, {
+    ...optional({
+      repositories: Type.Array(Repo, {
         minItems: 1,
         maxItems: 1000,
         description: 'What it may see. Absent: every repository. Not with the scope instance.',
       }),
-    ),
-    expiresAt: Type.Optional(
-      inputInstant('When it stops working, not after the token that makes it. Absent: with that one.'),
-    ),
-    service: Type.Optional(
-      boolean('For a service: it does not end with the rights of the person who makes it. Only for admins of all.'),
-    ),
+      expiresAt: inputInstant('When it stops working, not after the token that makes it. Absent: with that one.'),
+      service: boolean(
+        'For a service: it does not end with the rights of the person who makes it. Only for admins of all.',
+      ),
+    }),
   }),
   reply: Type.Object({ ...tokenFields, ...secret('The secret. It is not shown again.') }),
   errors: ['REPOSITORY_NOT_FOUND'],
@@ -124,9 +122,7 @@ export const createApiToken = operation({
   },
 });
 
-export const createSignInLink = operation({
-  name: 'createSignInLink',
-  tag: 'Access',
+export const createSignInLink = operation('createSignInLink', {
   scope: 'read',
   isOnlyOnV1: true,
   summary: 'Make a link that signs in to the dashboard',
@@ -154,9 +150,7 @@ const EXAMPLE_SESSION = {
   expiresAt: '2026-09-17T16:00:00.000Z',
 };
 
-export const listSessions = operation({
-  name: 'listSessions',
-  tag: 'Access',
+export const listSessions = operation('listSessions', {
   scope: 'admin',
   isOnlyOnV1: true,
   summary: 'List the people who are signed in',
@@ -180,29 +174,21 @@ export const listSessions = operation({
   example: { body: {}, reply: { sessions: [EXAMPLE_SESSION] } },
 });
 
-export const revokeSession = operation({
-  name: 'revokeSession',
-  tag: 'Access',
+export const revokeSession = operation('revokeSession', {
   scope: 'admin',
   isOnlyOnV1: true,
   summary: 'End the session of a person',
   description:
     'At once, on all servers, together with the personal tokens that the person made in the organization. The person can sign in again unless the provider or the table of roles says no.',
   body: Type.Object({
-    id: Type.String({
-      pattern: '^[0-9a-f]{64}$',
-      description: 'Id of the session.',
-      'x-sluice-message': 'must be the id of a session',
-    }),
+    id: patternText('^[0-9a-f]{64}$', 'Id of the session.', 'must be the id of a session'),
   }),
   reply: Type.Object({ revokedTokens: integer('How many tokens ended with it.') }),
   errors: ['SESSION_NOT_FOUND'],
   example: { body: { id: EXAMPLE_SESSION.id }, reply: { revokedTokens: 0 } },
 });
 
-export const listApiTokens = operation({
-  name: 'listApiTokens',
-  tag: 'Access',
+export const listApiTokens = operation('listApiTokens', {
   scope: 'admin',
   summary: 'List the tokens of the organization',
   description: 'Without their secrets, in the order in which they were made, revoked ones too.',
@@ -214,9 +200,7 @@ export const listApiTokens = operation({
   example: { body: {}, reply: { tokens: [EXAMPLE_TOKEN] } },
 });
 
-export const revokeApiToken = operation({
-  name: 'revokeApiToken',
-  tag: 'Access',
+export const revokeApiToken = operation('revokeApiToken', {
   scope: 'admin',
   summary: 'Revoke a token',
   description:

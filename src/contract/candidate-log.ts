@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { EXAMPLE_QUEUE, queueRef } from './common.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { boolean, bothOrNone, integer, list, text, trimmedText } from './schema.ts';
 import { CheckRun, EXAMPLE_TEST_RUN, TestRunId } from './testing.ts';
 
-export const getCandidateLog = operation({
-  name: 'getCandidateLog',
-  tag: 'Queues',
+const operation = operationsOf('Queues');
+
+export const getCandidateLog = operation('getCandidateLog', {
   scope: 'read',
   summary: 'Read what a check of the built-in runner printed',
   description:

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { PrNumber as PullRequestNumber } from '../engine/model/pull-request.ts';
 import type { Sha } from '../lib/sha.ts';
-import { component, nameText, readAs, record } from './schema.ts';
+import { component, nameText, patternText, readAs, record } from './schema.ts';
 
 /** Uploaders copy names from a clone URL, where a blank is %20 and a personal group is ~ann. */
 const NAME = '(?:[A-Za-z0-9_.]|%20)(?:[A-Za-z0-9_.-]|%20)*';
@@ -53,11 +53,11 @@ export const PrNumber = component(
 );
 
 export function commitId(description: string) {
-  const schema = Type.String({
-    pattern: '^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$',
+  const schema = patternText(
+    '^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$',
     description,
-    'x-sluice-message': 'must be a whole commit id of 40 or 64 hexadecimal digits',
-  });
+    'must be a whole commit id of 40 or 64 hexadecimal digits',
+  );
   return readAs(schema, (given) => given.toLowerCase() as Sha);
 }
 

@@ -18,8 +18,7 @@ const Cost = record('FlakeCost', 'What flaky tests cost.', cost);
 
 const EXAMPLE_COST = { test_runs: 9, entries_removed: 4, entries_retested: 11, hours_waited: 14.2, ci_minutes: 380 };
 
-export const costOfFlakes = testOperation({
-  name: 'costOfFlakes',
+export const costOfFlakes = testOperation('costOfFlakes', {
   scope: 'read',
   isOnlyOnV1: true,
   summary: 'Read what flaky tests cost the queues of a repository',

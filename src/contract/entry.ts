@@ -12,6 +12,7 @@ import {
   nullable,
   number,
   object,
+  optional,
   outputCode,
   outputEnum,
   record,
@@ -70,10 +71,12 @@ const TimelineEntry = record('TimelineEntry', 'One change of state.', {
   state: EntryStateOut,
   reason: outputCode('Why, as a stable code.'),
   text: text('Why, in words.'),
-  actor: Type.Optional(text('Who did it, where somebody did: the name of a token.')),
-  testRunId: Type.Optional(uuid('The test run it has to do with.')),
-  prNumber: Type.Optional(integer('The other pull request that is the cause.')),
-  checks: Type.Optional(list(Type.String(), 'The required checks that failed.')),
+  ...optional({
+    actor: text('Who did it, where somebody did: the name of a token.'),
+    testRunId: uuid('The test run it has to do with.'),
+    prNumber: integer('The other pull request that is the cause.'),
+    checks: list(Type.String(), 'The required checks that failed.'),
+  }),
 });
 
 export interface ExplanationReason {
@@ -91,11 +94,13 @@ const ExplanationReasonSchema = recursive<ExplanationReason>('ExplanationReason'
   object('Why it is where it is.', {
     code: text('A stable code.'),
     text: text('The reason in words.'),
-    prNumber: Type.Optional(integer('The pull request it has to do with.')),
-    check: Type.Optional(text('The check it has to do with.')),
-    testRunId: Type.Optional(uuid('The test run it has to do with.')),
-    since: Type.Optional(instant('Since when it is so.')),
-    url: Type.Optional(text('Where CI tells more.')),
+    ...optional({
+      prNumber: integer('The pull request it has to do with.'),
+      check: text('The check it has to do with.'),
+      testRunId: uuid('The test run it has to do with.'),
+      since: instant('Since when it is so.'),
+      url: text('Where CI tells more.'),
+    }),
     reasons: list(self, 'The reasons behind this one.'),
   }),
 );
@@ -114,19 +119,17 @@ export const Forecast = record(
   'When it will land, by playing the queue forward many times. Without enough runs to learn from there is only a text.',
   {
     text: text('In words.'),
-    isBeingMade: Type.Optional(
-      boolean('True for the first question about a queue. A second later there is a forecast.'),
-    ),
-    landsAtP50: Type.Optional(instant('If it lands, then as likely before this instant as after it.')),
-    landsAtP95: Type.Optional(instant('If it lands, then 95 times of 100 before this instant.')),
-    chanceToLand: Type.Optional(number('How likely it lands, 0 to 1.')),
-    basis: Type.Optional(
-      record('ForecastBasis', 'What the forecast was made from.', {
+    ...optional({
+      isBeingMade: boolean('True for the first question about a queue. A second later there is a forecast.'),
+      landsAtP50: instant('If it lands, then as likely before this instant as after it.'),
+      landsAtP95: instant('If it lands, then 95 times of 100 before this instant.'),
+      chanceToLand: number('How likely it lands, 0 to 1.'),
+      basis: record('ForecastBasis', 'What the forecast was made from.', {
         samples: integer('How often the queue was played forward.'),
         runs: integer('How many past runs durations were drawn from.'),
         since: instant('The end of the oldest of these runs.'),
       }),
-    ),
+    }),
   },
 );
 
@@ -198,12 +201,14 @@ export const EntryRecord = record('Entry', "One pull request's stay in the queue
   isCurrentlySubmittedToQueue: boolean('It is in the queue: not merged, failed or cancelled.'),
   impactedTargets: Type.Optional(ImpactedTargetsInfo),
   verifiedByTestRun: nullable('string', 'The test run whose pass it was merged on; null if none.'),
-  timeline: Type.Optional(list(TimelineEntry, 'Every change of state, newest first.')),
-  explanation: Type.Optional(ExplanationSchema),
-  forecast: Type.Optional(Forecast),
-  landed: Type.Optional(LandedSchema),
-  lostAt: Type.Optional(instant('When the branch was rewritten without what landed. Absent: the branch has it.')),
-  note: Type.Optional(text('After an act: what it did not change, and why.')),
+  ...optional({
+    timeline: list(TimelineEntry, 'Every change of state, newest first.'),
+    explanation: ExplanationSchema,
+    forecast: Forecast,
+    landed: LandedSchema,
+    lostAt: instant('When the branch was rewritten without what landed. Absent: the branch has it.'),
+    note: text('After an act: what it did not change, and why.'),
+  }),
   ...lookedBack,
   ...versioned,
 });

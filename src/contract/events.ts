@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import type { RepositoryRef } from '../storage/repositories.ts';
 import { EXAMPLE_REPO, PrNumber, Repo, TargetBranch } from './common.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import {
+  closed,
   component,
   fixedEnum,
   inputEnum,
@@ -10,12 +11,17 @@ import {
   inputUuid,
   instant,
   integer,
+  limitTo,
   list,
+  optional,
+  patternText,
   readAs,
   record,
   text,
   uuid,
 } from './schema.ts';
+
+const operation = operationsOf('Operations');
 
 const STAYS = ['submitted', 'queued', 'testing', 'pending_failure', 'failed', 'canceled', 'merged'] as const;
 
@@ -43,11 +49,11 @@ export const EVENT_TYPES: readonly string[] = [
 export const V2_STATUS_CHANGED = 'v2.test_case.status_changed';
 export const WEBHOOK_TYPES: readonly string[] = [...EVENT_TYPES, V2_STATUS_CHANGED];
 
-export const EventId = Type.String({
-  pattern: '^[0-9]{1,15}$',
-  description: 'The id of an event: its place in the feed of the organization.',
-  'x-sluice-message': 'must be the id of an event',
-});
+export const EventId = patternText(
+  '^[0-9]{1,15}$',
+  'The id of an event: its place in the feed of the organization.',
+  'must be the id of an event',
+);
 
 export const EventType = Type.String({
   maxLength: 80,
@@ -56,15 +62,13 @@ export const EventType = Type.String({
   'x-sluice-message': 'must be a type of event such as pull_request.merged, or a family such as pull_request.*',
 });
 
-const filters = {
-  repo: Type.Optional(Repo),
-  targetBranch: Type.Optional(TargetBranch),
-  prNumber: Type.Optional(PrNumber),
-  testId: Type.Optional(inputUuid('Only events of this test.')),
-  types: Type.Optional(
-    Type.Array(EventType, { minItems: 1, maxItems: 50, description: 'Only events of these types and families.' }),
-  ),
-};
+const filters = optional({
+  repo: Repo,
+  targetBranch: TargetBranch,
+  prNumber: PrNumber,
+  testId: inputUuid('Only events of this test.'),
+  types: Type.Array(EventType, { minItems: 1, maxItems: 50, description: 'Only events of these types and families.' }),
+});
 
 /** Groups may be nested, so the owner is everything between the first and the last slash. */
 function readRepo(given: string): RepositoryRef {
@@ -85,11 +89,13 @@ export const Event = record('Event', 'Something that happened.', {
       'The name of the token, the host of the forge, the @login of a person at the forge, or the name of a person who signed in, with the provider and its subject in parentheses.',
     ),
   }),
-  repo: Type.Optional(Repo),
-  targetBranch: Type.Optional(text('The branch of the queue.')),
-  prNumber: Type.Optional(integer('The pull request.')),
-  testId: Type.Optional(uuid('The test.')),
-  candidateId: Type.Optional(uuid('The test run.')),
+  ...optional({
+    repo: Repo,
+    targetBranch: text('The branch of the queue.'),
+    prNumber: integer('The pull request.'),
+    testId: uuid('The test.'),
+    candidateId: uuid('The test run.'),
+  }),
   text: text('What happened, as a sentence.'),
   data: component(
     'EventData',
@@ -100,38 +106,28 @@ export const Event = record('Event', 'Something that happened.', {
   ),
 });
 
-export const streamEvents = operation({
-  name: 'streamEvents',
+export const streamEvents = operation('streamEvents', {
   method: 'GET',
   path: '/events',
-  tag: 'Operations',
   scope: 'read',
   isOnlyOnV1: true,
   summary: 'Follow what happens',
   description:
     'The events of listEvents as Server-Sent Events: `id`, `event` (the type) and `data` (the event). A client that comes back with `Last-Event-ID` continues there; others begin with the next event. A comment line comes every 20 seconds. `queue.view` events without an id say that a queue changed, and its version. The stream ends when the token expires or is revoked, and when the reader is too slow: come back with the last id.',
-  body: Type.Object(
-    {
-      repo: Type.Optional(
-        readAs(
-          Type.String({
-            pattern: '^[^/]+/.+/[^/]+$',
-            description: 'The repository as host/owner/name.',
-            'x-sluice-message': 'must be host/owner/name',
-          }),
-          readRepo,
-        ),
+  body: closed(
+    optional({
+      repo: readAs(
+        patternText('^[^/]+/.+/[^/]+$', 'The repository as host/owner/name.', 'must be host/owner/name'),
+        readRepo,
       ),
-      targetBranch: Type.Optional(TargetBranch),
-      prNumber: Type.Optional(PrNumber),
-      testId: Type.Optional(inputUuid('Only events of this test.')),
-      types: Type.Optional(
-        readAs(Type.String({ maxLength: 2_000, description: 'Types and families, separated by commas.' }), (given) =>
-          given.split(',').map((type) => type.trim()),
-        ),
+      targetBranch: TargetBranch,
+      prNumber: PrNumber,
+      testId: inputUuid('Only events of this test.'),
+      types: readAs(
+        Type.String({ maxLength: 2_000, description: 'Types and families, separated by commas.' }),
+        (given) => given.split(',').map((type) => type.trim()),
       ),
-    },
-    { additionalProperties: false },
+    }),
   ),
   reply: Type.String({ description: 'A stream that does not end by itself.' }),
   replyType: 'text/event-stream; charset=utf-8',
@@ -160,27 +156,22 @@ const EXAMPLE_EVENT = {
   data: {},
 };
 
-export const listEvents = operation({
-  name: 'listEvents',
-  tag: 'Operations',
+export const listEvents = operation('listEvents', {
   scope: 'read',
   summary: 'List what happened',
   description:
     'Everything in the organization that the token reaches, newest first. A reader that follows asks with order ASC and the cursor of the page before: it misses nothing and sees nothing twice. Events of tokens and webhooks need the scope admin; events without a repository are not for tokens that are limited to repositories.',
-  body: Type.Object(
-    {
-      ...filters,
-      after: Type.Optional(inputInstant('Only events at or after this instant.')),
-      before: Type.Optional(inputInstant('Only events at or before this instant.')),
-      audit: Type.Optional(
-        Type.Boolean({ description: 'Only the records of the audit, with their digests. Needs the scope admin.' }),
-      ),
-      order: Type.Optional(inputEnum(['DESC', 'ASC'], 'DESC is newest first.')),
-      cursor: Type.Optional(readAs(EventId, Number)),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'How many at most.' })),
-    },
-    { additionalProperties: false },
-  ),
+  body: closed({
+    ...filters,
+    ...optional({
+      after: inputInstant('Only events at or after this instant.'),
+      before: inputInstant('Only events at or before this instant.'),
+      audit: Type.Boolean({ description: 'Only the records of the audit, with their digests. Needs the scope admin.' }),
+      order: inputEnum(['DESC', 'ASC'], 'DESC is newest first.'),
+      cursor: readAs(EventId, Number),
+      limit: limitTo(200),
+    }),
+  }),
   reply: record('EventPage', 'A page of events.', {
     events: list(Event, 'One page.'),
     nextCursor: Type.Optional(

@@ -7,9 +7,11 @@ import {
   inputInstant,
   inputUuid,
   instant,
+  limitTo,
   list,
   nameText,
   nullable,
+  optional,
   record,
   text,
 } from './schema.ts';
@@ -24,8 +26,7 @@ import {
   testScope,
 } from './test-scope.ts';
 
-export const listFailingTests = testOperation({
-  name: 'listFailingTests',
+export const listFailingTests = testOperation('listFailingTests', {
   scope: 'read',
   summary: 'List distinct tests that failed in a time range',
   description: 'Most failures first. The range is at most 7 days long.',
@@ -48,8 +49,7 @@ export const listFailingTests = testOperation({
   },
 });
 
-export const listQuarantinedTests = testOperation({
-  name: 'listQuarantinedTests',
+export const listQuarantinedTests = testOperation('listQuarantinedTests', {
   scope: 'read',
   summary: 'List quarantined tests',
   description:
@@ -69,9 +69,11 @@ export const listQuarantinedTests = testOperation({
     quarantined_tests: list(
       record('QuarantinedTest', 'A quarantined test.', {
         name: text('Test name.'),
-        parent: Type.Optional(nullable('string', 'Parent of the test.')),
-        file: Type.Optional(nullable('string', 'File containing the test.')),
-        classname: Type.Optional(nullable('string', 'Class name of the test.')),
+        ...optional({
+          parent: nullable('string', 'Parent of the test.'),
+          file: nullable('string', 'File containing the test.'),
+          classname: nullable('string', 'Class name of the test.'),
+        }),
         status: fixedEnum(TEST_STATUSES, 'The status of the test.'),
         codeowners: list(Type.String(), 'Owners of the test.'),
         quarantine_setting: fixedEnum(['ALWAYS_QUARANTINE', 'AUTO_QUARANTINE'], 'Why it is quarantined.'),
@@ -79,21 +81,17 @@ export const listQuarantinedTests = testOperation({
         status_last_updated_at: instant('When its status was set.'),
         test_case_id: text('Test case id.'),
         variant: text('Test variant; empty where there is none.'),
-        expires_at: Type.Optional(
-          instant('When somebody decided that it ends; absent where nobody did, and on /trunk/v1.'),
-        ),
-        quarantined_suites: Type.Optional(
-          list(
+        ...optional({
+          expires_at: instant('When somebody decided that it ends; absent where nobody did, and on /trunk/v1.'),
+          quarantined_suites: list(
             Type.String(),
             'The suites that a person quarantined it in; absent where none is known, and on /trunk/v1.',
           ),
-        ),
-        review: Type.Optional(
-          fixedEnum(
+          review: fixedEnum(
             ['ALWAYS_PASSES', 'NEVER_RUNS'],
             'Quarantined for 14 days, and it passed at least 50 times and never failed, or has not run for 14 days. Absent otherwise, and on /trunk/v1.',
           ),
-        ),
+        }),
       }),
       'One page.',
     ),
@@ -123,8 +121,7 @@ export const listQuarantinedTests = testOperation({
   },
 });
 
-export const listUnhealthyTests = testOperation({
-  name: 'listUnhealthyTests',
+export const listUnhealthyTests = testOperation('listUnhealthyTests', {
   scope: 'read',
   summary: 'List flaky or broken tests',
   description: 'Ordered by test id.',
@@ -137,8 +134,7 @@ export const listUnhealthyTests = testOperation({
   },
 });
 
-export const getTestDetails = testOperation({
-  name: 'getTestDetails',
+export const getTestDetails = testOperation('getTestDetails', {
   scope: 'read',
   summary: 'Read the details of one test',
   description:
@@ -149,25 +145,21 @@ export const getTestDetails = testOperation({
   example: { body: { ...EXAMPLE_SCOPE, test_id: EXAMPLE_TEST.id }, reply: { test: EXAMPLE_DETAILS } },
 });
 
-export const searchTests = testOperation({
-  name: 'searchTests',
+export const searchTests = testOperation('searchTests', {
   scope: 'read',
   summary: 'Find tests by a part of their name',
   description: 'Looks at name, class, file and suite, whatever the case. Ordered by name, then id.',
   body: Type.Object({
     ...testScope,
     query: nameText(500, 'A part of the name, class, file or suite.'),
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'How many tests at most.' }),
-    ),
+    limit: Type.Optional(limitTo(100, 20, 'How many tests at most.')),
   }),
   reply: Type.Object({ tests: list(TestCase, 'The tests that were found.') }),
   errors: SCOPE_NOT_FOUND,
   example: { body: { ...EXAMPLE_SCOPE, query: 'closed connection' }, reply: { tests: [EXAMPLE_TEST] } },
 });
 
-export const listTests = testOperation({
-  name: 'listTests',
+export const listTests = testOperation('listTests', {
   scope: 'read',
   isOnlyOnV1: true,
   summary: 'List the tests of a repository by their figures',
@@ -176,16 +168,16 @@ export const listTests = testOperation({
   body: Type.Object({
     ...testScope,
     page_query: PageQuery,
-    status: Type.Optional(inputEnum(TEST_STATUSES, 'Only tests of this status.')),
-    quarantined: Type.Optional(boolean('Only tests that are quarantined, or only those that are not.')),
-    owner: Type.Optional(nameText(200, 'Only tests of this owner, exactly as CODEOWNERS has it.')),
-    text: Type.Optional(nameText(500, 'Only tests with this in their name, class, file or suite, in any case.')),
-    sort: Type.Optional(
-      inputEnum(
+    ...optional({
+      status: inputEnum(TEST_STATUSES, 'Only tests of this status.'),
+      quarantined: boolean('Only tests that are quarantined, or only those that are not.'),
+      owner: nameText(200, 'Only tests of this owner, exactly as CODEOWNERS has it.'),
+      text: nameText(500, 'Only tests with this in their name, class, file or suite, in any case.'),
+      sort: inputEnum(
         TEST_ORDERS,
         'The figure to sort by. PULL_REQUESTS is the default: pull requests that saw the test fail while it was unhealthy and not quarantined.',
       ),
-    ),
+    }),
   }),
   reply: Type.Object({ tests: list(ListedTest, 'One page of tests.'), page: Page }),
   errors: SCOPE_NOT_FOUND,

@@ -11,6 +11,7 @@ import {
   inputUuid,
   list,
   object,
+  optional,
   readAs,
   record,
   text,
@@ -107,8 +108,7 @@ const EXAMPLE_MONITOR: MonitorExample = {
   },
 };
 
-export const listMonitors = testOperation({
-  name: 'listMonitors',
+export const listMonitors = testOperation('listMonitors', {
   scope: 'read',
   summary: 'List the monitors of a repository',
   description: 'A new repository has five: pass on retry, repeated failures, nearly always failing, new and skipped.',
@@ -148,8 +148,7 @@ function then(schema: object): object {
   return { then: schema };
 }
 
-export const setMonitor = testOperation({
-  name: 'setMonitor',
+export const setMonitor = testOperation('setMonitor', {
   scope: 'admin',
   summary: 'Make or change a monitor',
   description:
@@ -158,35 +157,31 @@ export const setMonitor = testOperation({
   body: Type.Object({
     ...testScope,
     monitor: Type.Object(
-      {
-        id: Type.Optional(inputUuid('Which monitor to change; absent for a new one.')),
-        type: Type.Optional(
-          readAs(
-            Type.Unsafe<MonitorType | Uppercase<MonitorType>>({
-              type: 'string',
-              enum: [...MONITOR_TYPES, ...MONITOR_TYPES.map((type) => type.toUpperCase())],
-              'x-sluice-shown': MONITOR_TYPES,
-              'x-sluice-component': 'MonitorType',
-              description: 'What it looks for; required for a new one.',
-              'x-sluice-message': `must be one of ${MONITOR_TYPES.join(', ')}`,
-            }),
-            (given) => given.toLowerCase() as MonitorType,
-          ),
+      optional({
+        id: inputUuid('Which monitor to change; absent for a new one.'),
+        type: readAs(
+          Type.Unsafe<MonitorType | Uppercase<MonitorType>>({
+            type: 'string',
+            enum: [...MONITOR_TYPES, ...MONITOR_TYPES.map((type) => type.toUpperCase())],
+            'x-sluice-shown': MONITOR_TYPES,
+            'x-sluice-component': 'MonitorType',
+            description: 'What it looks for; required for a new one.',
+            'x-sluice-message': `must be one of ${MONITOR_TYPES.join(', ')}`,
+          }),
+          (given) => given.toLowerCase() as MonitorType,
         ),
-        name: Type.Optional(text('Its name, at most 100 characters; its type unless given.')),
-        enabled: Type.Optional(Type.Boolean({ default: true, description: 'Whether it is switched on.' })),
-        branches: Type.Optional(list(Type.String(), `${BRANCHES} All unless given.`)),
-        action: Type.Optional(
-          Type.Object(
-            { classify: Type.Optional(inputEnum(['FLAKY', 'BROKEN'], CLASSIFY)), ...labelled },
-            {
-              description: 'Exactly one of classify and labels; required for a new one.',
-              'x-sluice-shown-rules': exactlyOneOf('classify', 'labels'),
-            },
-          ),
+        name: text('Its name, at most 100 characters; its type unless given.'),
+        enabled: Type.Boolean({ default: true, description: 'Whether it is switched on.' }),
+        branches: list(Type.String(), `${BRANCHES} All unless given.`),
+        action: Type.Object(
+          { classify: Type.Optional(inputEnum(['FLAKY', 'BROKEN'], CLASSIFY)), ...labelled },
+          {
+            description: 'Exactly one of classify and labels; required for a new one.',
+            'x-sluice-shown-rules': exactlyOneOf('classify', 'labels'),
+          },
         ),
-        parameters: Type.Optional(Parameters),
-      },
+        parameters: Parameters,
+      }),
       { description: 'The monitor.', 'x-sluice-shown-rules': MONITOR_RULES },
     ),
   }),
@@ -198,8 +193,7 @@ export const setMonitor = testOperation({
   },
 });
 
-export const deleteMonitor = testOperation({
-  name: 'deleteMonitor',
+export const deleteMonitor = testOperation('deleteMonitor', {
   scope: 'admin',
   summary: 'Delete a monitor',
   description: 'It is resolved for every test. Deleting one that is gone is 404.',

@@ -65,9 +65,16 @@ export function scopeOf({ scope, openFields }: Operation, body: unknown): Scope 
 
 type Defaulted = 'method' | 'path';
 
-/** A POST to `/<name>` unless the definition says otherwise. */
-export function operation<Body extends TSchema, Reply extends TSchema>(
-  definition: Omit<Operation<Body, Reply>, Defaulted> & Partial<Pick<Operation, Defaulted>>,
-): Operation<Body, Reply> {
-  return { method: 'POST', path: `/${definition.name}`, ...definition };
+export type Definition<Body extends TSchema, Reply extends TSchema> = Omit<
+  Operation<Body, Reply>,
+  Defaulted | 'name' | 'tag'
+> &
+  Partial<Pick<Operation, Defaulted>>;
+
+/** Defines operations of one tag: a POST to `/<name>` unless the definition says otherwise. */
+export function operationsOf(tag: Operation['tag']) {
+  return <Body extends TSchema, Reply extends TSchema>(
+    name: string,
+    definition: Definition<Body, Reply>,
+  ): Operation<Body, Reply> => ({ name, method: 'POST', path: `/${name}`, tag, ...definition });
 }

@@ -10,7 +10,7 @@ import {
   EXAMPLE_RECORD,
   ListEntry,
 } from './entry.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { lookingBack, polled, polledAs, versioned } from './polled.ts';
 import {
   boolean,
@@ -20,6 +20,7 @@ import {
   inputInstant,
   inputUuid,
   integer,
+  limitTo,
   list,
   object,
   optional,
@@ -28,6 +29,8 @@ import {
   text,
   uuid,
 } from './schema.ts';
+
+const operation = operationsOf('Pull requests');
 
 const NOT_FOUND = ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND'] as const;
 
@@ -38,37 +41,31 @@ const PrAtHead = record('PrAtHead', 'The pull request.', {
   ),
 });
 
-const submission = {
-  priority: Type.Optional(
-    Type.Union(
-      [
-        Type.Integer({ minimum: 0, maximum: 255 }),
-        Type.String({
-          minLength: 1,
-          maxLength: 10,
-          pattern:
-            '^(?:[Uu][Rr][Gg][Ee][Nn][Tt]|[Hh][Ii][Gg][Hh]|[Mm][Ee][Dd][Ii][Uu][Mm]|[Ll][Oo][Ww]|1?[0-9]{1,2}|2[0-4][0-9]|25[0-5])$',
-        }),
-        Type.Null(),
-      ],
-      {
-        description:
-          'urgent (0), high (10), medium (100, the default), low (200), or a number from 0 (first) to 255 (last). Urgent interrupts running tests. Absent: as it is.',
-        'x-sluice-message': 'must be urgent, high, medium, low, or a whole number from 0 (first) to 255 (last)',
-      },
-    ),
+const submission = optional({
+  priority: Type.Union(
+    [
+      Type.Integer({ minimum: 0, maximum: 255 }),
+      Type.String({
+        minLength: 1,
+        maxLength: 10,
+        pattern:
+          '^(?:[Uu][Rr][Gg][Ee][Nn][Tt]|[Hh][Ii][Gg][Hh]|[Mm][Ee][Dd][Ii][Uu][Mm]|[Ll][Oo][Ww]|1?[0-9]{1,2}|2[0-4][0-9]|25[0-5])$',
+      }),
+      Type.Null(),
+    ],
+    {
+      description:
+        'urgent (0), high (10), medium (100, the default), low (200), or a number from 0 (first) to 255 (last). Urgent interrupts running tests. Absent: as it is.',
+      'x-sluice-message': 'must be urgent, high, medium, low, or a whole number from 0 (first) to 255 (last)',
+    },
   ),
-  noBatch: Type.Optional(boolean('Keep this pull request out of batches. Absent: as it is.')),
-  repair: Type.Optional(
-    boolean(
-      'It repairs a target branch that is broken: while the queue holds for that, it is tested alone on the head and lands if it passes. One that is submitted after the hold began needs no such word. Absent: as it is.',
-    ),
+  noBatch: boolean('Keep this pull request out of batches. Absent: as it is.'),
+  repair: boolean(
+    'It repairs a target branch that is broken: while the queue holds for that, it is tested alone on the head and lands if it passes. One that is submitted after the hold began needs no such word. Absent: as it is.',
   ),
-};
+});
 
-export const submitPullRequest = operation({
-  name: 'submitPullRequest',
-  tag: 'Pull requests',
+export const submitPullRequest = operation('submitPullRequest', {
   scope: 'submit',
   summary: 'Submit a pull request to the queue for testing and merging',
   description:
@@ -81,9 +78,7 @@ export const submitPullRequest = operation({
   example: { body: { ...EXAMPLE_ENTRY, priority: 'high' }, reply: EXAMPLE_RECORD },
 });
 
-export const previewSubmission = operation({
-  name: 'previewSubmission',
-  tag: 'Pull requests',
+export const previewSubmission = operation('previewSubmission', {
   scope: 'submit',
   isOnlyOnV1: true,
   summary: 'Say what a submission would do',
@@ -107,9 +102,7 @@ export const previewSubmission = operation({
   },
 });
 
-export const cancelPullRequest = operation({
-  name: 'cancelPullRequest',
-  tag: 'Pull requests',
+export const cancelPullRequest = operation('cancelPullRequest', {
   scope: 'submit',
   summary: 'Remove a pull request from the queue',
   description: 'Cancelling one that is cancelled changes nothing. One that is merged or failed cannot be cancelled.',
@@ -123,9 +116,7 @@ export const cancelPullRequest = operation({
   },
 });
 
-export const restartTestsOnPullRequest = operation({
-  name: 'restartTestsOnPullRequest',
-  tag: 'Pull requests',
+export const restartTestsOnPullRequest = operation('restartTestsOnPullRequest', {
   scope: 'submit',
   summary: 'Test a pull request in the queue again',
   description: 'Only while it is TESTING or PENDING_FAILURE. It keeps its place, and nobody else is tested again.',
@@ -135,11 +126,11 @@ export const restartTestsOnPullRequest = operation({
   example: { body: EXAMPLE_ENTRY, reply: { ...EXAMPLE_RECORD, state: 'TESTING' } },
 });
 
-const detail = {
-  includeTimeline: Type.Optional(boolean('Add every change of state, newest first.')),
-  includeExplanation: Type.Optional(boolean('Add why it is where it is, in words.')),
-  includeForecast: Type.Optional(boolean('Add when it will land. Not with at.')),
-};
+const detail = optional({
+  includeTimeline: boolean('Add every change of state, newest first.'),
+  includeExplanation: boolean('Add why it is where it is, in words.'),
+  includeForecast: boolean('Add when it will land. Not with at.'),
+});
 
 const Branch = Type.String({ minLength: 1, maxLength: 255, description: 'Head branch of the pull request.' });
 
@@ -151,9 +142,7 @@ const PrOrBranch = component(
   }),
 );
 
-export const getSubmittedPullRequest = operation({
-  name: 'getSubmittedPullRequest',
-  tag: 'Pull requests',
+export const getSubmittedPullRequest = operation('getSubmittedPullRequest', {
   scope: 'read',
   summary: 'Read the status of a submitted pull request',
   description: 'By its number or, on forges where pull requests have one, by its head branch.',
@@ -171,9 +160,7 @@ export const getSubmittedPullRequest = operation({
   example: { body: { ...EXAMPLE_ENTRY, includeTimeline: true }, reply: EXAMPLE_LANDED_RECORD },
 });
 
-export const pollPullRequest = operation({
-  name: 'pollPullRequest',
-  tag: 'Pull requests',
+export const pollPullRequest = operation('pollPullRequest', {
   scope: 'read',
   summary: 'Read the status of a submitted pull request again, if it changed',
   description:
@@ -186,9 +173,7 @@ export const pollPullRequest = operation({
   example: { body: { ...EXAMPLE_ENTRY, ifVersion: 'Bq2ZyJ0q3nU1dZ7mE1s8Qw' }, reply: EXAMPLE_RECORD },
 });
 
-export const getSubmittedPullRequests = operation({
-  name: 'getSubmittedPullRequests',
-  tag: 'Pull requests',
+export const getSubmittedPullRequests = operation('getSubmittedPullRequests', {
   scope: 'read',
   summary: 'Read the status of several submitted pull requests',
   description: 'Pull requests that were never submitted are listed in notFound and are no error.',
@@ -215,9 +200,7 @@ export const getSubmittedPullRequests = operation({
   },
 });
 
-export const listPullRequests = operation({
-  name: 'listPullRequests',
-  tag: 'Pull requests',
+export const listPullRequests = operation('listPullRequests', {
   scope: 'read',
   summary: 'List pull requests that are or were in the queue',
   description:
@@ -225,11 +208,13 @@ export const listPullRequests = operation({
   isPolled: true,
   body: Type.Object({
     ...queueRef,
-    state: Type.Optional(component('EntryState', inputEnum(ENTRY_STATES, 'Only those in this state.'))),
-    since: Type.Optional(inputInstant('Only those that left the queue at or after this instant.')),
-    until: Type.Optional(inputInstant('Only those that left the queue at or before this instant.')),
-    cursor: Type.Optional(inputUuid('Continue where the page that answered this nextCursor ended.')),
-    take: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'How many at most.' })),
+    ...optional({
+      state: component('EntryState', inputEnum(ENTRY_STATES, 'Only those in this state.')),
+      since: inputInstant('Only those that left the queue at or after this instant.'),
+      until: inputInstant('Only those that left the queue at or before this instant.'),
+      cursor: inputUuid('Continue where the page that answered this nextCursor ended.'),
+      take: limitTo(100),
+    }),
     includeExplanation: detail.includeExplanation,
     includeForecast: detail.includeForecast,
     ...polled,
@@ -243,9 +228,7 @@ export const listPullRequests = operation({
   example: { body: { ...EXAMPLE_QUEUE, state: 'PENDING', take: 10 }, reply: { pullRequests: [EXAMPLE_LIST_ENTRY] } },
 });
 
-export const setImpactedTargets = operation({
-  name: 'setImpactedTargets',
-  tag: 'Pull requests',
+export const setImpactedTargets = operation('setImpactedTargets', {
   scope: 'targets',
   summary: 'Set the impacted targets of a pull request',
   description:

@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
 import { EXAMPLE_QUEUE, queueRef } from './common.ts';
-import { operation } from './operation.ts';
-import { instant, integer, list, number, outputCode, record } from './schema.ts';
+import { operationsOf } from './operation.ts';
+import { instant, integer, limitTo, list, number, outputCode, record } from './schema.ts';
+
+const operation = operationsOf('Queues');
 
 const figures = {
   landed: integer('Pull requests that landed.'),
@@ -19,16 +21,14 @@ const EXAMPLE_FIGURES = {
   ...{ p50Seconds: 812, p95Seconds: 2_120 },
 };
 
-export const getQueueHealth = operation({
-  name: 'getQueueHealth',
-  tag: 'Queues',
+export const getQueueHealth = operation('getQueueHealth', {
   scope: 'read',
   isOnlyOnV1: true,
   summary: 'Read how a queue did',
   description: 'By hours with days: 1, by days (in UTC) otherwise. The last one is not over.',
   body: Type.Object({
     ...queueRef,
-    days: Type.Optional(Type.Integer({ minimum: 1, maximum: 90, default: 7, description: 'How many days back.' })),
+    days: Type.Optional(limitTo(90, 7, 'How many days back.')),
   }),
   reply: record('QueueHealth', 'How a queue did.', {
     buckets: list(

@@ -5,25 +5,31 @@ import { DEFAULT_SETTINGS } from '../engine/model/settings.ts';
 import { EXPOSITION_CONTENT_TYPE } from '../lib/exposition.ts';
 import { Empty, EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
 import { EXAMPLE_LIST_ENTRY, Forecast, ListEntry } from './entry.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { lookedBack, lookingBack, polled, polledAs, versioned } from './polled.ts';
 import {
   boolean,
   bothOrNone,
+  closed,
   component,
   inputInstant,
   instant,
   integer,
+  limitTo,
   list,
   nameText,
   number,
   object,
+  optional,
   outputEnum,
+  patternText,
   readAs,
   record,
   text,
 } from './schema.ts';
 import { Freeze, settingChanges, settingInputs, settingOutputs } from './settings.ts';
+
+const operation = operationsOf('Queues');
 
 const configFields = {
   state: component(
@@ -33,14 +39,16 @@ const configFields = {
       'RUNNING, PAUSED, DRAINING, or SWITCHING_MODES while a change of mode waits for the pull requests in the queue.',
     ),
   ),
-  stateSince: Type.Optional(instant('When the state was set. Absent if nobody has set it, and on /trunk/v1.')),
-  stateBy: Type.Optional(text('Who set it: the name of a token or person, or sluice when a pause ended.')),
-  stateReason: Type.Optional(text('Why, as given.')),
-  stateUntil: Type.Optional(instant('When the pause ends.')),
+  ...optional({
+    stateSince: instant('When the state was set. Absent if nobody has set it, and on /trunk/v1.'),
+    stateBy: text('Who set it: the name of a token or person, or sluice when a pause ended.'),
+    stateReason: text('Why, as given.'),
+    stateUntil: instant('When the pause ends.'),
+  }),
   branch: text('The target branch.'),
   ...settingOutputs,
-  parked: Type.Optional(
-    record(
+  ...optional({
+    parked: record(
       'Parked',
       'The queue stopped itself, reads PAUSED, and starts and lands nothing until it is set to RUNNING. Absent otherwise.',
       {
@@ -48,9 +56,7 @@ const configFields = {
         eventId: integer('The event of the queue at which it happened.'),
       },
     ),
-  ),
-  held: Type.Optional(
-    record(
+    held: record(
       'Hold',
       'The target branch is to blame: nothing else is tested and nobody is removed for a failure until its head passes or moves. Absent otherwise, and on /trunk/v1.',
       {
@@ -63,18 +69,14 @@ const configFields = {
         ),
       },
     ),
-  ),
-  frozen: Type.Optional(
-    record('Frozen', 'A freeze holds: tests go on, and nothing lands. Absent otherwise, and on /trunk/v1.', {
+    frozen: record('Frozen', 'A freeze holds: tests go on, and nothing lands. Absent otherwise, and on /trunk/v1.', {
       name: text('The freeze that holds; of several, the one that ends last.'),
       since: instant('When it began.'),
       until: instant('When pull requests land again. Freezes that follow without a gap count.'),
       allowUrgent: boolean('Urgent pull requests land now.'),
       text: text('The same in words.'),
     }),
-  ),
-  learned: Type.Optional(
-    record(
+    learned: record(
       'Learned',
       'With optimizationMode ADAPTIVE: the statistics by which the queue sizes its groups. Absent otherwise, and on /trunk/v1.',
       {
@@ -88,7 +90,7 @@ const configFields = {
         unusedSettings: list(Type.String(), 'The settings that have no effect in this mode.'),
       },
     ),
-  ),
+  }),
 };
 
 const alarms = list(
@@ -126,14 +128,12 @@ const EXAMPLE_ALARM = {
 };
 const EXAMPLE_QUEUE_REPLY = { ...EXAMPLE_CONFIG, alarms: [], enqueuedPullRequests: [EXAMPLE_LIST_ENTRY] };
 
-export const createQueue = operation({
-  name: 'createQueue',
-  tag: 'Queues',
+export const createQueue = operation('createQueue', {
   scope: 'admin',
   summary: 'Create a merge queue for a branch',
   description: 'Every setting can be given; those that are not have their defaults. The branch must exist.',
   isIdempotent: true,
-  body: Type.Object({ ...queueRef, ...settingInputs }, { additionalProperties: false }),
+  body: closed({ ...queueRef, ...settingInputs }),
   reply: Queue,
   errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_ALREADY_EXISTS', 'BRANCH_NOT_FOUND', 'FORGE_UNAVAILABLE'],
   example: {
@@ -142,28 +142,23 @@ export const createQueue = operation({
   },
 });
 
-export const updateQueue = operation({
-  name: 'updateQueue',
-  tag: 'Queues',
+export const updateQueue = operation('updateQueue', {
   scope: 'maintain',
   openFields: ['repo', 'targetBranch', 'state', 'reason', 'until', 'addFreeze', 'removeFreeze'],
   summary: 'Change the settings or the state of a queue',
   description:
     'What is absent stays. A value out of range changes nothing at all. Changing the mode of a queue with pull requests in it first lets them land or leave (SWITCHING_MODES). With the scope maintain: state, reason, until, addFreeze and removeFreeze; the rest needs admin.',
-  body: Type.Object(
-    {
-      ...queueRef,
-      ...settingChanges,
-      reason: Type.Optional(nameText(500, 'Why the state changes. Explanations and comments show it.')),
-      until: Type.Optional(inputInstant('With state PAUSED: when the queue goes on again.')),
-      addFreeze: Type.Optional(Freeze),
-      removeFreeze: Type.Optional(nameText(100, 'Removes the freeze of this name; freezes replaces all of them.')),
-      deleteRequiredStatuses: Type.Optional(
-        boolean('Drop the override of the required statuses, as requiredStatuses: null does.'),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  body: closed({
+    ...queueRef,
+    ...settingChanges,
+    ...optional({
+      reason: nameText(500, 'Why the state changes. Explanations and comments show it.'),
+      until: inputInstant('With state PAUSED: when the queue goes on again.'),
+      addFreeze: Freeze,
+      removeFreeze: nameText(100, 'Removes the freeze of this name; freezes replaces all of them.'),
+      deleteRequiredStatuses: boolean('Drop the override of the required statuses, as requiredStatuses: null does.'),
+    }),
+  }),
   reply: QueueConfig,
   errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND', 'MODE_CHANGE_IN_PROGRESS', 'QUEUE_NOT_EMPTY'],
   example: {
@@ -179,9 +174,7 @@ const queueDetail = {
   ),
 };
 
-export const getQueue = operation({
-  name: 'getQueue',
-  tag: 'Queues',
+export const getQueue = operation('getQueue', {
   scope: 'read',
   summary: 'Read the state and settings of a queue and the pull requests in it',
   description: 'The entries are listed in queue order.',
@@ -193,9 +186,7 @@ export const getQueue = operation({
   example: { body: EXAMPLE_QUEUE, reply: EXAMPLE_QUEUE_REPLY },
 });
 
-export const pollQueue = operation({
-  name: 'pollQueue',
-  tag: 'Queues',
+export const pollQueue = operation('pollQueue', {
   scope: 'read',
   summary: 'Read a queue again, if it changed',
   description:
@@ -208,32 +199,23 @@ export const pollQueue = operation({
   example: { body: { ...EXAMPLE_QUEUE, ifVersion: 'Bq2ZyJ0q3nU1dZ7mE1s8Qw' }, reply: EXAMPLE_QUEUE_REPLY },
 });
 
-export const listQueueMoments = operation({
-  name: 'listQueueMoments',
-  tag: 'Queues',
+export const listQueueMoments = operation('listQueueMoments', {
   scope: 'read',
   summary: 'List the instants at which a queue changed',
   description:
     'Oldest first. Between two of them, answers with at differ in nothing but what the clock says. Of a branch whose queue was deleted, those of the queue that stood at before.',
-  body: Type.Object(
-    {
-      ...queueRef,
-      after: Type.Optional(inputInstant('Only instants at or after this one.')),
-      before: Type.Optional(inputInstant('Only instants at or before this one. Now if it is absent.')),
-      cursor: Type.Optional(
-        readAs(
-          Type.String({
-            pattern: '^[0-9]{1,15}$',
-            description: 'The nextCursor of the page before.',
-            'x-sluice-message': 'must be the nextCursor of a page',
-          }),
-          Number,
-        ),
+  body: closed({
+    ...queueRef,
+    ...optional({
+      after: inputInstant('Only instants at or after this one.'),
+      before: inputInstant('Only instants at or before this one. Now if it is absent.'),
+      cursor: readAs(
+        patternText('^[0-9]{1,15}$', 'The nextCursor of the page before.', 'must be the nextCursor of a page'),
+        Number,
       ),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'How many at most.' })),
-    },
-    { additionalProperties: false },
-  ),
+      limit: limitTo(200),
+    }),
+  }),
   reply: record('QueueMoments', 'A page of instants.', {
     moments: list(
       record('QueueMoment', 'The queue changed.', {
@@ -263,9 +245,7 @@ const EXAMPLE_REPLAYS = [
 const { mode, concurrency, optimizationMode, runCost } = settingChanges;
 const triedSettings = { mode, concurrency, optimizationMode, runCost } as Record<string, TSchema>;
 
-export const adviseQueue = operation({
-  name: 'adviseQueue',
-  tag: 'Queues',
+export const adviseQueue = operation('adviseQueue', {
   scope: 'read',
   summary: 'Compare the settings of a queue with others on its own history',
   description:
@@ -304,9 +284,7 @@ export const adviseQueue = operation({
   },
 });
 
-export const deleteQueue = operation({
-  name: 'deleteQueue',
-  tag: 'Queues',
+export const deleteQueue = operation('deleteQueue', {
   scope: 'admin',
   summary: 'Delete an empty queue',
   description: 'Every pull request in it must first be cancelled or merged, those that are not ready too.',
@@ -318,9 +296,7 @@ export const deleteQueue = operation({
 
 const counts = Object.fromEntries(LIVE_STATES.map((state) => [state, integer(`How many are ${state}.`)]));
 
-export const listQueues = operation({
-  name: 'listQueues',
-  tag: 'Queues',
+export const listQueues = operation('listQueues', {
   scope: 'read',
   summary: 'List the queues of the organization',
   description: 'With repo, only those of one repository.',
@@ -354,10 +330,8 @@ export const listQueues = operation({
   },
 });
 
-export const getMergeQueueMetrics = operation({
-  name: 'getMergeQueueMetrics',
+export const getMergeQueueMetrics = operation('getMergeQueueMetrics', {
   method: 'GET',
-  tag: 'Queues',
   scope: 'read',
   summary: 'Read metrics for monitoring',
   description:

@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
 import { Empty, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { boolean, instant, list, nameText, nullable, object, optional, outputEnum, record, text } from './schema.ts';
+
+const operation = operationsOf('Repositories');
 
 const checkFields = {
   name: nameText(255, 'Name of the check.'),
@@ -46,9 +48,7 @@ const EXAMPLE = {
   updatedAt: '2026-09-17T10:16:02.000Z',
 };
 
-export const registerRepository = operation({
-  name: 'registerRepository',
-  tag: 'Repositories',
+export const registerRepository = operation('registerRepository', {
   scope: 'admin',
   summary: 'Register a repository, or change one',
   description:
@@ -61,14 +61,14 @@ export const registerRepository = operation({
       checks: Type.Array(
         object('A check of the built-in runner.', {
           ...checkFields,
-          timeoutMinutes: Type.Optional(
-            Type.Union([Type.Integer({ minimum: 1, maximum: 10080 }), Type.Null()], {
+          ...optional({
+            timeoutMinutes: Type.Union([Type.Integer({ minimum: 1, maximum: 10080 }), Type.Null()], {
               description: 'When it is killed.',
               'x-sluice-message': 'must be a whole number from 1 to 10080, or null',
             }),
-          ),
-          network: Type.Optional(boolean("Whether it may use the network of the server's machine; false unless said.")),
-          userNamespaces: Type.Optional(boolean('Whether it may make user namespaces; false unless said.')),
+            network: boolean("Whether it may use the network of the server's machine; false unless said."),
+            userNamespaces: boolean('Whether it may make user namespaces; false unless said.'),
+          }),
         }),
         { maxItems: 100, description: 'Checks of the built-in runner.' },
       ),
@@ -96,9 +96,7 @@ export const registerRepository = operation({
   },
 });
 
-export const listRepositories = operation({
-  name: 'listRepositories',
-  tag: 'Repositories',
+export const listRepositories = operation('listRepositories', {
   scope: 'read',
   summary: 'List the repositories of the organization',
   description: 'Those that the token may see, ordered by host, owner and name.',
@@ -108,9 +106,7 @@ export const listRepositories = operation({
   example: { body: {}, reply: { repositories: [EXAMPLE] } },
 });
 
-export const removeRepository = operation({
-  name: 'removeRepository',
-  tag: 'Repositories',
+export const removeRepository = operation('removeRepository', {
   scope: 'admin',
   summary: 'Forget a repository',
   description: 'Its queues must be deleted first. Its tests and their history go with it.',
@@ -120,9 +116,7 @@ export const removeRepository = operation({
   example: { body: { repo: EXAMPLE_REPO }, reply: {} },
 });
 
-export const inspectRepository = operation({
-  name: 'inspectRepository',
-  tag: 'Repositories',
+export const inspectRepository = operation('inspectRepository', {
   scope: 'admin',
   summary: 'Say what is missing before a queue on a branch can work',
   description:

@@ -18,7 +18,7 @@ import type { Instant } from '../lib/clock.ts';
  * `field` the one that it is about, `shown-rules` conditions of the document that the domain checks, together with
  * everything else that it knows, `read` converts a value of a request that fits.
  */
-export interface SluiceKeywords {
+interface SluiceKeywords {
   readonly 'x-sluice-component'?: string;
   readonly 'x-sluice-message'?: string;
   readonly 'x-sluice-lower'?: true;
@@ -27,6 +27,32 @@ export interface SluiceKeywords {
   readonly 'x-sluice-shown-rules'?: object;
   readonly 'x-sluice-field'?: string;
   readonly 'x-sluice-read'?: (value: never) => unknown;
+}
+
+/** The part of JSON Schema that the contract uses. */
+export interface ApiSchema extends SluiceKeywords {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly contentMediaType?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, ApiSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean;
+  readonly items?: ApiSchema;
+  readonly anyOf?: readonly ApiSchema[];
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
+  readonly pattern?: string;
+  readonly dependentRequired?: Readonly<Record<string, readonly string[]>>;
+  readonly dependentSchemas?: Readonly<Record<string, ApiSchema>>;
 }
 
 /** A value of the schema. It is only read, so that immutable state of the app fits too. */
@@ -62,6 +88,11 @@ export function object<Fields extends TProperties>(description: string, fields: 
   return Type.Object(fields, { description });
 }
 
+/** An object that refuses other fields. */
+export function closed<Fields extends TProperties>(fields: Fields) {
+  return Type.Object(fields, { additionalProperties: false });
+}
+
 /** Fields that may be absent. */
 export function optional<Fields extends TProperties>(fields: Fields) {
   const entries = Object.entries(fields).map(([name, schema]) => [name, Type.Optional(schema)]);
@@ -78,6 +109,11 @@ export function text(description: string) {
 
 export function integer(description: string) {
   return Type.Integer({ description });
+}
+
+/** How many of something a request asks for. */
+export function limitTo(maximum: number, initial = 50, description = 'How many at most.') {
+  return Type.Integer({ minimum: 1, maximum, default: initial, description });
 }
 
 export function number(description: string) {
@@ -161,6 +197,11 @@ export function uuid(description: string) {
 export function inputUuid(description: string) {
   const schema = Type.String({ format: 'uuid', description, 'x-sluice-message': 'must be a UUID' });
   return readAs(schema, (id) => id.toLowerCase());
+}
+
+/** A text of this pattern. `message` is the sentence about any other one. */
+export function patternText(pattern: string, description: string, message: string) {
+  return Type.String({ pattern, description, 'x-sluice-message': message });
 }
 
 /** A name that people choose: not empty, without control characters, of limited length. */

@@ -1,12 +1,23 @@
 import { Type } from 'typebox';
 import { EXPOSITION_CONTENT_TYPE } from '../lib/exposition.ts';
 import { ScopeName } from './access.ts';
-import { operation } from './operation.ts';
-import { boolean, integer, list, nameText, nullable, nullableInstant, object, outputEnum, text } from './schema.ts';
+import { operationsOf } from './operation.ts';
+import {
+  boolean,
+  closed,
+  integer,
+  list,
+  nameText,
+  nullable,
+  nullableInstant,
+  object,
+  outputEnum,
+  text,
+} from './schema.ts';
 
-export const getServer = operation({
-  name: 'getServer',
-  tag: 'Operations',
+const operation = operationsOf('Operations');
+
+export const getServer = operation('getServer', {
   scope: 'read',
   summary: 'Say how this server is set up',
   description: 'Of the server that answers: others on the same database may differ.',
@@ -51,11 +62,9 @@ export const getServer = operation({
   },
 });
 
-export const getServerMetrics = operation({
-  name: 'getServerMetrics',
+export const getServerMetrics = operation('getServerMetrics', {
   method: 'GET',
   path: '/metrics',
-  tag: 'Operations',
   scope: 'instance',
   summary: 'Read metrics of the server and of everything on it',
   description:
@@ -77,15 +86,13 @@ const file = nameText(
   "A name in the server's own folder of backups, or an absolute path on the server's machine.",
 );
 
-export const createBackup = operation({
-  name: 'createBackup',
-  tag: 'Operations',
+export const createBackup = operation('createBackup', {
   scope: 'instance',
   summary: 'Copy the store to a file, while it is used',
   description:
     'One consistent copy: of the embedded store, or of PostgreSQL by the `pg_dump` of the machine of the server that answers. Nothing is overwritten, and no folder is created.',
   isIdempotent: true,
-  body: Type.Object({ file: Type.Optional(file) }, { additionalProperties: false }),
+  body: closed({ file: Type.Optional(file) }),
   reply: Type.Object({
     file: text("Where the copy is, on the server's machine."),
     sizeBytes: integer('How large it is.'),
@@ -94,14 +101,12 @@ export const createBackup = operation({
   example: { body: {}, reply: { file: '/var/lib/sluice/backups/2026-09-17T10-16-02Z.db', sizeBytes: 1048576 } },
 });
 
-export const restoreBackup = operation({
-  name: 'restoreBackup',
-  tag: 'Operations',
+export const restoreBackup = operation('restoreBackup', {
   scope: 'instance',
   summary: 'Replace everything in the embedded store by a backup, while it is used',
   description:
     'Afterwards it is all there, or nothing changed. Tokens are those of the backup, and the one in the file admin-token of the server.',
-  body: Type.Object({ file }, { additionalProperties: false }),
+  body: closed({ file }),
   reply: Type.Object({
     tokenFile: nullable(
       'string',

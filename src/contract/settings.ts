@@ -9,7 +9,7 @@ import {
   type SettingName,
   type SettingSpec,
 } from '../engine/model/settings.ts';
-import { component, inputEnum, nullableList, outputEnum, record, text, trimmedText } from './schema.ts';
+import { component, inputEnum, nullableList, optional, outputEnum, record, text, trimmedText } from './schema.ts';
 
 const BatchingRule = component(
   'BatchingRule',
@@ -43,9 +43,11 @@ export const Freeze = component(
       name: trimmedText(100, 'Its name. Explanations and comments show it.'),
       from: localTime('When it begins'),
       until: localTime('When it ends'),
-      timeZone: Type.Optional({ ...trimmedText(100, TIME_ZONE), default: 'UTC' }),
-      repeat: Type.Optional({ ...component('FreezeRepeat', inputEnum(FREEZE_REPEATS, REPEAT)), default: 'NONE' }),
-      allowUrgent: Type.Optional(Type.Boolean({ description: ALLOW_URGENT, default: false })),
+      ...optional({
+        timeZone: { ...trimmedText(100, TIME_ZONE), default: 'UTC' },
+        repeat: { ...component('FreezeRepeat', inputEnum(FREEZE_REPEATS, REPEAT)), default: 'NONE' },
+        allowUrgent: Type.Boolean({ description: ALLOW_URGENT, default: false }),
+      }),
     },
     { description: 'A time in which nothing lands.', additionalProperties: false },
   ),

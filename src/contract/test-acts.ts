@@ -3,7 +3,7 @@ import { MAX_FLAG_REASON_LENGTH } from '../flaky/acts.ts';
 import { MAX_LABEL_LENGTH } from '../flaky/parse-monitor.ts';
 import { QUARANTINE_OVERRIDES } from '../storage/tests.ts';
 import { EXAMPLE_REPO, Repo } from './common.ts';
-import { boolean, inputEnum, inputInstant, inputUuid, plainText, trimmedText, whenKeyIs } from './schema.ts';
+import { boolean, inputEnum, inputInstant, inputUuid, optional, plainText, trimmedText, whenKeyIs } from './schema.ts';
 import { EXAMPLE_DETAILS, EXAMPLE_MONITOR_ID, TestDetails } from './test-details.ts';
 import { EXAMPLE_SCOPE, SCOPE_NOT_FOUND, testOperation, testScope } from './test-scope.ts';
 
@@ -13,8 +13,7 @@ const reply = Type.Object({ test: TestDetails });
 const errors = [...SCOPE_NOT_FOUND, 'TEST_NOT_FOUND'] as const;
 const EXAMPLE_REF = { ...EXAMPLE_SCOPE, test_id: EXAMPLE_DETAILS.id };
 
-export const setQuarantine = testOperation({
-  name: 'setQuarantine',
+export const setQuarantine = testOperation('setQuarantine', {
   scope: 'maintain',
   summary: 'Decide whether a test is quarantined',
   description:
@@ -56,8 +55,7 @@ export const setQuarantine = testOperation({
   },
 });
 
-export const flagTest = testOperation({
-  name: 'flagTest',
+export const flagTest = testOperation('flagTest', {
   scope: 'maintain',
   summary: 'Say that a test is flaky, or no longer',
   description:
@@ -80,8 +78,7 @@ export const flagTest = testOperation({
   },
 });
 
-export const muteMonitor = testOperation({
-  name: 'muteMonitor',
+export const muteMonitor = testOperation('muteMonitor', {
   scope: 'maintain',
   summary: 'Mute a monitor for one test, or end that',
   description:
@@ -90,15 +87,15 @@ export const muteMonitor = testOperation({
     {
       ...testRef,
       monitor_id: inputUuid('Which monitor.'),
-      muted: Type.Optional(Type.Boolean({ default: true, description: 'False ends the mute at once.' })),
-      until: Type.Optional(
-        Type.Union([inputInstant('An instant.'), Type.Null()], {
+      ...optional({
+        muted: Type.Boolean({ default: true, description: 'False ends the mute at once.' }),
+        until: Type.Union([inputInstant('An instant.'), Type.Null()], {
           description:
             'When the mute ends automatically; null or absent: when somebody ends it. Not with muted: false.',
           'x-sluice-message': 'must be an instant with a time zone, such as 2026-09-17T10:16:02.000Z, or null',
         }),
-      ),
-      reason: Type.Optional(plainText(1000, 'Why.')),
+        reason: plainText(1000, 'Why.'),
+      }),
     },
     whenKeyIs(
       { key: 'muted', value: { const: false } },
@@ -114,8 +111,7 @@ export const muteMonitor = testOperation({
   },
 });
 
-export const setLabel = testOperation({
-  name: 'setLabel',
+export const setLabel = testOperation('setLabel', {
   scope: 'maintain',
   summary: 'Put a label on a test, or take it away',
   description:
@@ -130,8 +126,7 @@ export const setLabel = testOperation({
   example: { body: { ...EXAMPLE_REF, label: 'network', on: true }, reply: { test: EXAMPLE_DETAILS } },
 });
 
-export const linkTicketToTestCase = testOperation({
-  name: 'linkTicketToTestCase',
+export const linkTicketToTestCase = testOperation('linkTicketToTestCase', {
   scope: 'maintain',
   summary: 'Link a ticket to a test',
   description: 'A test has one ticket: another one takes its place. On /trunk/v1 the answer is empty.',

@@ -10,6 +10,7 @@ import {
   list,
   number,
   object,
+  optional,
   outputEnum,
   record,
   text,
@@ -44,10 +45,12 @@ const testCaseFields = {
     'Pull requests that saw it fail in the last 7 days while it was unhealthy and not quarantined.',
   ),
   quarantined: boolean('Its failures block nobody.'),
-  file_path: Type.Optional(text('File containing the test; absent where unknown.')),
-  parent: Type.Optional(text('Parent of the test; absent where unknown.')),
-  classname: Type.Optional(text('Class name of the test; absent where unknown.')),
-  ticket: Type.Optional(link('The linked ticket; absent where there is none.')),
+  ...optional({
+    file_path: text('File containing the test; absent where unknown.'),
+    parent: text('Parent of the test; absent where unknown.'),
+    classname: text('Class name of the test; absent where unknown.'),
+    ticket: link('The linked ticket; absent where there is none.'),
+  }),
 };
 
 export const TestCase = record('TestCase', 'A test and how it does.', testCaseFields);
@@ -151,17 +154,17 @@ const TestMonitor = record('TestMonitor', 'A monitor and this test.', {
   type: component('MonitorType', fixedEnum(MONITOR_TYPES, 'What it looks for.')),
   name: text('Its name.'),
   is_active: boolean('It detects the test now.'),
-  active_since: Type.Optional(instant('Since when; absent where it is not active.')),
-  reason: Type.Optional(text('Why, as a sentence; absent where it is not active.')),
-  evidence: Type.Optional(Evidence),
-  mute: Type.Optional(
-    object('It goes on detecting, and does not count. Absent where it is not muted.', {
+  ...optional({
+    active_since: instant('Since when; absent where it is not active.'),
+    reason: text('Why, as a sentence; absent where it is not active.'),
+    evidence: Evidence,
+    mute: object('It goes on detecting, and does not count. Absent where it is not muted.', {
       at: instant('Since when.'),
       actor: text('Who muted it.'),
       until: Type.Optional(instant('Until when; absent: until somebody ends it.')),
       reason: Type.Optional(text('Why; absent where nobody said.')),
     }),
-  ),
+  }),
 });
 
 const LabelFacts = record('TestLabel', 'A label of a test.', {
@@ -187,26 +190,27 @@ export const TestDetails = record(
       Type.String(),
       'The suites in which it was seen, as `outermost > inner`, at most 50; empty where no results named one. Its id stands for the tests of its name in all of them.',
     ),
-    quarantined_at: Type.Optional(instant('Since when it is quarantined; absent where it is not.')),
-    quarantine_override: Type.Optional(
-      object("Decided for this test, whatever the repository's settings are. Absent where nobody did.", {
-        setting: fixedEnum(['ALWAYS_QUARANTINE', 'NEVER_QUARANTINE'], 'What somebody decided.'),
-        actor: text('Who decided it.'),
-        at: instant('When.'),
-        reason: text('Why.'),
-        expires_at: Type.Optional(instant('Until when; absent: until somebody decides otherwise.')),
-        suites: Type.Optional(
-          list(Type.String(), 'The suites that ALWAYS_QUARANTINE names; absent where none was known then.'),
-        ),
-      }),
-    ),
-    flag: Type.Optional(
-      object('Somebody says that it is flaky. Absent where nobody does.', {
+    ...optional({
+      quarantined_at: instant('Since when it is quarantined; absent where it is not.'),
+      quarantine_override: object(
+        "Decided for this test, whatever the repository's settings are. Absent where nobody did.",
+        {
+          setting: fixedEnum(['ALWAYS_QUARANTINE', 'NEVER_QUARANTINE'], 'What somebody decided.'),
+          actor: text('Who decided it.'),
+          at: instant('When.'),
+          reason: text('Why.'),
+          expires_at: Type.Optional(instant('Until when; absent: until somebody decides otherwise.')),
+          suites: Type.Optional(
+            list(Type.String(), 'The suites that ALWAYS_QUARANTINE names; absent where none was known then.'),
+          ),
+        },
+      ),
+      flag: object('Somebody says that it is flaky. Absent where nobody does.', {
         actor: text('Who flagged it.'),
         at: instant('When.'),
         reason: Type.Optional(text('Why; absent where nobody said.')),
       }),
-    ),
+    }),
     labels: list(LabelFacts, 'Its labels, by name.'),
     monitors: list(TestMonitor, 'Monitors that detect it now, or are muted for it.'),
   },

@@ -9,6 +9,7 @@ import {
   list,
   nameText,
   nullable,
+  optional,
   outputCode,
   outputEnum,
   record,
@@ -37,31 +38,33 @@ const TestRun = record('TestCaseRun', 'One run of a test.', {
   sha: text('Its commit.'),
   quarantined: boolean('The test was quarantined then.'),
   upload_id: text('The upload that told of it.'),
-  pr_number: Type.Optional(integer('Its pull request; absent where there is none.')),
-  job_name: Type.Optional(text('Its job; absent where nobody said.')),
-  job_url: Type.Optional(text('Where the job can be seen; absent where nobody said.')),
-  no_evidence_because: Type.Optional(
-    text(
+  ...optional({
+    pr_number: integer('Its pull request; absent where there is none.'),
+    job_name: text('Its job; absent where nobody said.'),
+    job_url: text('Where the job can be seen; absent where nobody said.'),
+    no_evidence_because: text(
       'Why its upload is evidence for nothing: FORK, UNKNOWN_COMMIT, OUTAGE or IGNORED; absent where it is evidence.',
     ),
-  ),
-  failure_summary: Type.Optional(text('Of a failure: what happened, in a line.')),
-  failure_text: Type.Optional(text('Of a failure: message and stack, where they were asked for.')),
+    failure_summary: text('Of a failure: what happened, in a line.'),
+    failure_text: text('Of a failure: message and stack, where they were asked for.'),
+  }),
 });
 
-export const listTestRuns = testOperation({
-  name: 'listTestRuns',
+export const listTestRuns = testOperation('listTestRuns', {
   scope: 'read',
   summary: 'List the runs of a test',
   description: 'Newest first, as far back as runs are kept.',
   body: Type.Object({
     ...testRef,
     page_query: PageQuery,
-    branch: Type.Optional(nameText(255, 'Only runs of exactly this branch.')),
-    conclusion: Type.Optional(inputEnum(RUN_CONCLUSIONS, 'Only runs that ended so.')),
-    include_failure_text: Type.Optional(
-      Type.Boolean({ default: false, description: 'With the message and stack of each failure.' }),
-    ),
+    ...optional({
+      branch: nameText(255, 'Only runs of exactly this branch.'),
+      conclusion: inputEnum(RUN_CONCLUSIONS, 'Only runs that ended so.'),
+      include_failure_text: Type.Boolean({
+        default: false,
+        description: 'With the message and stack of each failure.',
+      }),
+    }),
   }),
   reply: Type.Object({ test_runs: list(TestRun, 'One page.'), page: Page }),
   errors,
@@ -93,21 +96,22 @@ const TestEvent = record('TestEvent', 'Something that happened to a test.', {
     'STATUS_CHANGED, MONITOR_ACTIVATED, MONITOR_RESOLVED, MONITOR_MUTED, MONITOR_UNMUTED, TEST_FLAGGED, TEST_UNFLAGGED, UPLOAD_IGNORED, LABEL_ADDED, LABEL_REMOVED, QUARANTINE_CHANGED, OVERRIDE_CHANGED, OVERRIDE_EXPIRED, TICKET_LINKED or TICKET_UNLINKED; more may come.',
   ),
   text: text('What happened, as a sentence.'),
-  actor: Type.Optional(text('Who did it; absent where nobody acted.')),
-  reason: Type.Optional(text('Why.')),
-  from: Type.Optional(text('The status or setting before.')),
-  to: Type.Optional(text('The status or setting after.')),
-  monitor_id: Type.Optional(text('The monitor that it is about.')),
-  monitor_type: Type.Optional(text('Its type.')),
-  label: Type.Optional(text('The label that it is about.')),
-  suites: Type.Optional(list(Type.String(), 'The suites that a person quarantined it in.')),
-  until: Type.Optional(instant('When a mute or an override ends automatically.')),
-  url: Type.Optional(text('Address of the ticket.')),
-  evidence: Type.Optional(Evidence),
+  ...optional({
+    actor: text('Who did it; absent where nobody acted.'),
+    reason: text('Why.'),
+    from: text('The status or setting before.'),
+    to: text('The status or setting after.'),
+    monitor_id: text('The monitor that it is about.'),
+    monitor_type: text('Its type.'),
+    label: text('The label that it is about.'),
+    suites: list(Type.String(), 'The suites that a person quarantined it in.'),
+    until: instant('When a mute or an override ends automatically.'),
+    url: text('Address of the ticket.'),
+    evidence: Evidence,
+  }),
 });
 
-export const listTestEvents = testOperation({
-  name: 'listTestEvents',
+export const listTestEvents = testOperation('listTestEvents', {
   scope: 'read',
   summary: 'List what happened to a test',
   description:

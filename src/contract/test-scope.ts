@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { EXAMPLE_REPO, Repo } from './common.ts';
-import { type Operation, operation } from './operation.ts';
-import { integer, nameText, record, text } from './schema.ts';
+import { type Definition, type Operation, operationsOf } from './operation.ts';
+import { integer, limitTo, nameText, record, text } from './schema.ts';
 
 /** Shared by the operations on tests: the scope and the paging. */
 export const SCOPE_NOT_FOUND = ['ORGANIZATION_NOT_FOUND', 'REPOSITORY_NOT_FOUND'] as const;
@@ -9,9 +9,7 @@ export const SCOPE_NOT_FOUND = ['ORGANIZATION_NOT_FOUND', 'REPOSITORY_NOT_FOUND'
 export const testScope = { repo: Repo, org_url_slug: nameText(255, "The organization's slug.") };
 
 export const PageQuery = record('PageQuery', 'Pagination options.', {
-  page_size: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'Number of items per page.' }),
-  ),
+  page_size: Type.Optional(limitTo(100, 25, 'Number of items per page.')),
   page_token: Type.Optional(
     Type.String({ maxLength: 1000, description: 'Selects the page to return; empty or absent for the first.' }),
   ),
@@ -40,10 +38,13 @@ export const EXAMPLE_PAGE = {
   page_index: 0,
 };
 
+const operation = operationsOf('Flaky tests');
+
 /** A POST to `/flaky-tests/<name in kebab case>` unless the definition says otherwise. */
 export function testOperation<Body extends TSchema, Reply extends TSchema>(
-  definition: Omit<Operation<Body, Reply>, 'method' | 'path' | 'tag'> & { readonly path?: string },
+  name: string,
+  definition: Definition<Body, Reply>,
 ): Operation<Body, Reply> {
-  const name = definition.name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return operation({ tag: 'Flaky tests', path: `/flaky-tests/${name}`, ...definition });
+  const kebab = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return operation(name, { path: `/flaky-tests/${kebab}`, ...definition });
 }

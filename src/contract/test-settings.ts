@@ -1,6 +1,18 @@
 import { Type } from 'typebox';
 import { DEFAULT_TEST_SETTINGS as DEFAULTS } from '../flaky/settings.ts';
-import { boolean, instant, integer, list, nullable, object, optional, outputEnum, record, text } from './schema.ts';
+import {
+  boolean,
+  closed,
+  instant,
+  integer,
+  list,
+  nullable,
+  object,
+  optional,
+  outputEnum,
+  record,
+  text,
+} from './schema.ts';
 import { EXAMPLE_SCOPE, SCOPE_NOT_FOUND, testOperation, testScope } from './test-scope.ts';
 
 const SETTING_CHANGE_KINDS = ['SETTINGS_CHANGED', 'MONITOR_CREATED', 'MONITOR_CHANGED', 'MONITOR_DELETED'] as const;
@@ -49,8 +61,7 @@ const EXAMPLE_SETTINGS = {
   ],
 };
 
-export const getTestSettings = testOperation({
-  name: 'getTestSettings',
+export const getTestSettings = testOperation('getTestSettings', {
   path: '/flaky-tests/get-settings',
   scope: 'read',
   summary: 'Read what a repository says about its tests',
@@ -61,52 +72,48 @@ export const getTestSettings = testOperation({
   example: { body: EXAMPLE_SCOPE, reply: EXAMPLE_SETTINGS },
 });
 
-export const updateTestSettings = testOperation({
-  name: 'updateTestSettings',
+export const updateTestSettings = testOperation('updateTestSettings', {
   path: '/flaky-tests/update-settings',
   scope: 'admin',
   summary: 'Change what a repository says about its tests',
   description:
     'What is not named stays. Switching quarantine off also switches automatic quarantine off. A value out of range changes nothing at all.',
-  body: Type.Object(
-    {
-      ...testScope,
-      ...optional({
-        quarantine_enabled: Type.Boolean({ default: DEFAULTS.quarantineEnabled, description: 'The master switch.' }),
-        auto_quarantine: Type.Boolean({
-          default: DEFAULTS.autoQuarantine,
-          description: 'Quarantines flaky tests without anybody asking; needs quarantine_enabled. Never broken ones.',
-        }),
-        infrastructure_protection_enabled: Type.Boolean({
-          default: DEFAULTS.infrastructureProtectionEnabled,
-          description: PROTECTION,
-        }),
-        infrastructure_failure_threshold: Type.Unsafe<number | null>({
-          type: ['number', 'null'],
-          minimum: 0,
-          maximum: 1,
-          default: DEFAULTS.infrastructureFailureThreshold,
-          description: THRESHOLD,
-          'x-sluice-message': 'must be a number from 0 to 1, such as 0.8 for 80%, or null',
-        }),
-        retention_days: Type.Integer({
-          minimum: 1,
-          maximum: 365,
-          default: DEFAULTS.retentionDays,
-          description: 'Older runs are invisible at once; their space returns later.',
-          'x-sluice-message': 'must be a whole number from 1 to 365',
-        }),
-        ticket_url_template: Type.Unsafe<string | null>({
-          type: ['string', 'null'],
-          minLength: 1,
-          maxLength: 1000,
-          description: TEMPLATE,
-          'x-sluice-message': 'must be a text of 1 to 1000 characters, or null',
-        }),
+  body: closed({
+    ...testScope,
+    ...optional({
+      quarantine_enabled: Type.Boolean({ default: DEFAULTS.quarantineEnabled, description: 'The master switch.' }),
+      auto_quarantine: Type.Boolean({
+        default: DEFAULTS.autoQuarantine,
+        description: 'Quarantines flaky tests without anybody asking; needs quarantine_enabled. Never broken ones.',
       }),
-    },
-    { additionalProperties: false },
-  ),
+      infrastructure_protection_enabled: Type.Boolean({
+        default: DEFAULTS.infrastructureProtectionEnabled,
+        description: PROTECTION,
+      }),
+      infrastructure_failure_threshold: Type.Unsafe<number | null>({
+        type: ['number', 'null'],
+        minimum: 0,
+        maximum: 1,
+        default: DEFAULTS.infrastructureFailureThreshold,
+        description: THRESHOLD,
+        'x-sluice-message': 'must be a number from 0 to 1, such as 0.8 for 80%, or null',
+      }),
+      retention_days: Type.Integer({
+        minimum: 1,
+        maximum: 365,
+        default: DEFAULTS.retentionDays,
+        description: 'Older runs are invisible at once; their space returns later.',
+        'x-sluice-message': 'must be a whole number from 1 to 365',
+      }),
+      ticket_url_template: Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        minLength: 1,
+        maxLength: 1000,
+        description: TEMPLATE,
+        'x-sluice-message': 'must be a text of 1 to 1000 characters, or null',
+      }),
+    }),
+  }),
   reply,
   errors: SCOPE_NOT_FOUND,
   example: { body: { ...EXAMPLE_SCOPE, auto_quarantine: true }, reply: EXAMPLE_SETTINGS },

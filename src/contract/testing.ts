@@ -4,7 +4,7 @@ import { QUARANTINE_VERDICTS } from '../engine/model/judgement.ts';
 import { ENDED_STATES } from '../engine/model/queue.ts';
 import { REQUIRED_SOURCES } from '../engine/model/required.ts';
 import { commitId, EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { lookedBack, lookingBack, polled, versioned } from './polled.ts';
 import {
   boolean,
@@ -14,6 +14,7 @@ import {
   inputInstant,
   instant,
   integer,
+  limitTo,
   list,
   object,
   onlyWhen,
@@ -24,6 +25,8 @@ import {
   trimmedText,
   uuid,
 } from './schema.ts';
+
+const operation = operationsOf('Queues');
 
 const CONCLUSIONS = [
   'ACTION_REQUIRED',
@@ -66,11 +69,13 @@ const CheckQuarantine = record(
 export const CheckRun = record('CheckRun', 'A check that reported on the test branch.', {
   name: text('Name of the check.'),
   url: text('Where its details are; empty where nobody said.'),
-  status: Type.Optional(fixedEnum(CHECK_STATUSES, 'How far it is.')),
-  conclusion: Type.Optional(fixedEnum(CONCLUSIONS, 'How it ended; only once completed.')),
-  startedAt: Type.Optional(instant('When this attempt began, where its reporter said so.')),
-  summary: Type.Optional(text('What its reporter had to say.')),
-  quarantine: Type.Optional(CheckQuarantine),
+  ...optional({
+    status: fixedEnum(CHECK_STATUSES, 'How far it is.'),
+    conclusion: fixedEnum(CONCLUSIONS, 'How it ended; only once completed.'),
+    startedAt: instant('When this attempt began, where its reporter said so.'),
+    summary: text('What its reporter had to say.'),
+    quarantine: CheckQuarantine,
+  }),
 });
 
 const StatusCheck = record('StatusCheck', 'A commit status on the test branch.', {
@@ -110,29 +115,23 @@ const TestRun = record('TestRun', 'One test run.', {
     }),
     'The pull requests under test; several in a batch.',
   ),
-  impactedTargets: Type.Optional(
-    list(
+  ...optional({
+    impactedTargets: list(
       Type.String(),
       'Of all pull requests in the test branch, where uploaded for each of them; ["ALL"] where one impacts everything. Left out also where there are more than can be shown.',
     ),
-  ),
-  impactedTargetsForTestedPrs: Type.Optional(list(Type.String(), 'Of those under test only.')),
-  dependentPrs: Type.Optional(list(Type.Integer(), 'Pull requests merged in beneath and not under test.')),
-  onTopOf: Type.Optional(
-    list(
+    impactedTargetsForTestedPrs: list(Type.String(), 'Of those under test only.'),
+    dependentPrs: list(Type.Integer(), 'Pull requests merged in beneath and not under test.'),
+    onTopOf: list(
       Type.Integer(),
       'Of dependentPrs, those that have not landed: what it is tested on top of now. Only with includeDecided.',
     ),
-  ),
-  purpose: Type.Optional(
-    outputEnum(
+    purpose: outputEnum(
       ['LINE', 'SEARCH', 'HEAD', 'REPAIR', 'DIRECT'],
       'LINE: in queue order. SEARCH: looks for the culprits of a failure, or ahead. HEAD: the target branch itself. REPAIR: one that may mend it. DIRECT: lands without a run. Only with includeDecided.',
     ),
-  ),
-  reuses: Type.Optional(
-    uuid('The test run with the same tree, whose result counts for this one too. Only with includeDecided.'),
-  ),
+    reuses: uuid('The test run with the same tree, whose result counts for this one too. Only with includeDecided.'),
+  }),
   ...lookedBack,
   ...versioned,
 });
@@ -171,9 +170,7 @@ export const EXAMPLE_TEST_RUN = {
   dependentPrs: [5],
 };
 
-export const getMergeQueueTestingDetails = operation({
-  name: 'getMergeQueueTestingDetails',
-  tag: 'Queues',
+export const getMergeQueueTestingDetails = operation('getMergeQueueTestingDetails', {
   scope: 'read',
   summary: 'Read details of testing in progress',
   description:
@@ -195,9 +192,7 @@ export const getMergeQueueTestingDetails = operation({
   example: { body: EXAMPLE_QUEUE, reply: { testRuns: [EXAMPLE_TEST_RUN] } },
 });
 
-export const reportCheck = operation({
-  name: 'reportCheck',
-  tag: 'Queues',
+export const reportCheck = operation('reportCheck', {
   scope: 'report',
   summary: 'Report how a check of a test run stands',
   description:
@@ -258,20 +253,18 @@ export const reportCheck = operation({
   },
 });
 
-export const listMergeQueueTestingResults = operation({
-  name: 'listMergeQueueTestingResults',
-  tag: 'Queues',
+export const listMergeQueueTestingResults = operation('listMergeQueueTestingResults', {
   scope: 'read',
   summary: 'List how testing ended, one row for each pull request and attempt',
   description: 'Newest first, at most 45 days. Tests still running are left out.',
   body: Type.Object({
     ...queueRef,
     since: inputInstant('Tests that ended at or after this instant, at most 45 days before until.'),
-    until: Type.Optional(inputInstant('Tests that ended at or before this instant; now, if absent.')),
-    offset: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0, description: 'How many to pass over.' }),
-    ),
-    take: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'How many at most.' })),
+    ...optional({
+      until: inputInstant('Tests that ended at or before this instant; now, if absent.'),
+      offset: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0, description: 'How many to pass over.' }),
+      take: limitTo(100),
+    }),
   }),
   reply: Type.Object({
     testingResults: list(
@@ -280,16 +273,17 @@ export const listMergeQueueTestingResults = operation({
         endedAt: instant('When testing ended.'),
         testingDurationMs: integer('How long it took, in whole seconds.'),
         outcome: outputEnum(['PASSED', 'FAILED', 'INTERRUPTED', 'CANCELLED'], 'How testing ended.'),
-        testRunId: Type.Optional(uuid('The test run.')),
-        cycleConclusion: Type.Optional(
-          outputEnum(ENDED_STATES, 'How the stay in the queue that it belongs to ended; absent while it lasts.'),
-        ),
-        bisection: Type.Optional(
-          outputEnum(
+        ...optional({
+          testRunId: uuid('The test run.'),
+          cycleConclusion: outputEnum(
+            ENDED_STATES,
+            'How the stay in the queue that it belongs to ended; absent while it lasts.',
+          ),
+          bisection: outputEnum(
             ['IN_BISECTION', 'ENTERED_BISECTION'],
             'IN_BISECTION: it was a run of a bisection. ENTERED_BISECTION: its failure led into one.',
           ),
-        ),
+        }),
       }),
       'One page.',
     ),

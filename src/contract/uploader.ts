@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
 import { EXAMPLE_REPO, Repo } from './common.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import { boolean, list, nameText, nullable, object, text } from './schema.ts';
+
+const operation = operationsOf('Uploaders');
 
 /** The protocol of existing uploaders. They send unused fields, and more with every version. */
 const caller = { repo: Repo, orgUrlSlug: nameText(255, "The organization's slug.") };
@@ -11,10 +13,8 @@ const maybeText = (description: string) => Type.Optional(nullable('string', desc
 const EXAMPLE_TEST_ID = 'd8c1d5ba-6c9a-5c0a-8f3e-5a1f5a4c9b11';
 const EXAMPLE_UPLOAD_ID = '7f3c9a52-1f0b-4a86-9c55-0d6c1b7f2a11';
 
-export const createBundleUpload = operation({
-  name: 'createBundleUpload',
+export const createBundleUpload = operation('createBundleUpload', {
   path: '/metrics/createBundleUpload',
-  tag: 'Uploaders',
   scope: 'upload',
   summary: 'Ask for an address to put a bundle to',
   description:
@@ -59,10 +59,8 @@ export const createBundleUpload = operation({
 
 const MAX_TESTS = 100_000;
 
-export const getQuarantineConfig = operation({
-  name: 'getQuarantineConfig',
+export const getQuarantineConfig = operation('getQuarantineConfig', {
   path: '/metrics/getQuarantineConfig',
-  tag: 'Uploaders',
   scope: 'upload',
   longList: { key: 'testIdentifiers', fields: 6 },
   summary: 'Ask which failing tests are quarantined',

@@ -14,6 +14,7 @@ import {
   object,
   optional,
   outputEnum,
+  patternText,
   readAs,
   record,
   text,
@@ -83,8 +84,7 @@ const Upload = record('Upload', 'One delivery of test results.', {
 
 const { host, owner, name } = Repo.properties;
 
-export const uploadResults = testOperation({
-  name: 'uploadResults',
+export const uploadResults = testOperation('uploadResults', {
   scope: 'upload',
   summary: 'Upload test results',
   description:
@@ -97,11 +97,11 @@ export const uploadResults = testOperation({
       repo_host: host,
       repo_owner: owner,
       repo_name: name,
-      sha: Type.String({
-        pattern: '^[0-9a-fA-F]{1,64}$',
-        description: 'Commit the tests ran on.',
-        'x-sluice-message': 'must be a commit id of 1 to 64 hexadecimal digits',
-      }),
+      sha: patternText(
+        '^[0-9a-fA-F]{1,64}$',
+        'Commit the tests ran on.',
+        'must be a commit id of 1 to 64 hexadecimal digits',
+      ),
       branch: nameText(1000, 'Branch the tests ran on.'),
       ...optional({
         pr_number: PrNumber,
@@ -126,20 +126,19 @@ export const uploadResults = testOperation({
           'The check that these are results of. Needed with test_run_id; without, it names the job.',
         ),
         fork: readAs(
-          Type.String({
-            pattern: '^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$',
-            description:
-              'Whether the commit is a fork\u2019s. Its runs count in figures, and are evidence for nothing.',
-            'x-sluice-message': 'must be true or false',
-          }),
+          patternText(
+            '^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$',
+            'Whether the commit is a fork\u2019s. Its runs count in figures, and are evidence for nothing.',
+            'must be true or false',
+          ),
           (given) => given.toLowerCase() === 'true',
         ),
         job_attempt: readAs(
-          Type.String({
-            pattern: '^[1-9][0-9]{0,5}$',
-            description: 'Which try of the job this is, from 1. The same files of another try are another upload.',
-            'x-sluice-message': 'must be a whole number from 1 to 999999',
-          }),
+          patternText(
+            '^[1-9][0-9]{0,5}$',
+            'Which try of the job this is, from 1. The same files of another try are another upload.',
+            'must be a whole number from 1 to 999999',
+          ),
           Number,
         ),
         checkout_root: Type.String({
@@ -206,8 +205,7 @@ const EXAMPLE_UPLOAD = {
   ],
 };
 
-export const listUploads = testOperation({
-  name: 'listUploads',
+export const listUploads = testOperation('listUploads', {
   scope: 'read',
   summary: 'List uploads of test results',
   description: 'Newest first, with what is wrong with each.',
@@ -220,8 +218,7 @@ export const listUploads = testOperation({
   },
 });
 
-export const processUploadAgain = testOperation({
-  name: 'processUploadAgain',
+export const processUploadAgain = testOperation('processUploadAgain', {
   scope: 'maintain',
   summary: 'Process an upload again',
   description:
@@ -235,8 +232,7 @@ export const processUploadAgain = testOperation({
   },
 });
 
-export const ignoreUpload = testOperation({
-  name: 'ignoreUpload',
+export const ignoreUpload = testOperation('ignoreUpload', {
   scope: 'maintain',
   summary: 'Take back what an upload is evidence for',
   description:

@@ -2,20 +2,24 @@ import { type Static, Type } from 'typebox';
 import { DELIVERY_STATES, WEBHOOK_FORMATS } from '../storage/webhooks.ts';
 import { Empty, EXAMPLE_REPO, Repo } from './common.ts';
 import { V2_STATUS_CHANGED } from './events.ts';
-import { operation } from './operation.ts';
+import { operationsOf } from './operation.ts';
 import {
   boolean,
+  closed,
   fixedEnum,
   inputEnum,
   inputInstant,
   inputUuid,
   instant,
   integer,
+  limitTo,
   list,
   nameText,
   nullable,
   nullableInstant,
   nullableList,
+  optional,
+  patternText,
   record,
   text,
   uuid,
@@ -48,11 +52,11 @@ const Repositories = Type.Array(Repo, {
   description: 'Only events of these. Absent: of every repository that the token reaches.',
 });
 const Id = inputUuid('The id of the webhook.');
-const DeliveryId = Type.String({
-  pattern: '^msg_[0-9a-f]{32}$',
-  description: 'The id of the delivery: the header webhook-id.',
-  'x-sluice-message': 'must be the id of a delivery, as listWebhookDeliveries shows it',
-});
+const DeliveryId = patternText(
+  '^msg_[0-9a-f]{32}$',
+  'The id of the delivery: the header webhook-id.',
+  'must be the id of a delivery, as listWebhookDeliveries shows it',
+);
 
 const fields = {
   id: uuid('The id of the webhook.'),
@@ -96,27 +100,24 @@ const EXAMPLE_WEBHOOK = {
   hasOtherKey: false,
 };
 const EXAMPLE_ID = { id: EXAMPLE_WEBHOOK.id };
-const common = { tag: 'Operations', scope: 'admin', isOnlyOnV1: true } as const;
+const operation = operationsOf('Operations');
+const common = { scope: 'admin', isOnlyOnV1: true } as const;
 
-export const createWebhook = operation({
+export const createWebhook = operation('createWebhook', {
   ...common,
-  name: 'createWebhook',
   summary: 'Tell an endpoint of events',
   description:
     'Messages are signed as Standard Webhooks; the answer has the secret, which is shown only here. A webhook gets only events of repositories that this token reaches. Addresses of private networks need the scope instance.',
   isIdempotent: true,
   secrets: ['secret'],
-  body: Type.Object(
-    {
-      name: nameText(100, 'What it is for.'),
-      url: Url,
-      format: inputEnum(WEBHOOK_FORMATS, 'STANDARD is for programs; SLACK and TEAMS are messages for people.'),
-      types: Types,
-      repositories: Type.Optional(Repositories),
-      secret: Type.Optional(Secret),
-    },
-    { additionalProperties: false },
-  ),
+  body: closed({
+    name: nameText(100, 'What it is for.'),
+    url: Url,
+    format: inputEnum(WEBHOOK_FORMATS, 'STANDARD is for programs; SLACK and TEAMS are messages for people.'),
+    types: Types,
+    repositories: Type.Optional(Repositories),
+    secret: Type.Optional(Secret),
+  }),
   reply: Type.Object({ ...fields, ...secretFields }),
   errors: ['REPOSITORY_NOT_FOUND', 'WEBHOOK_LIMIT_REACHED', 'SECRET_KEY_DIFFERS'],
   example: {
@@ -131,9 +132,8 @@ export const createWebhook = operation({
   },
 });
 
-export const listWebhooks = operation({
+export const listWebhooks = operation('listWebhooks', {
   ...common,
-  name: 'listWebhooks',
   summary: 'List the webhooks of the organization',
   description: 'In the order in which they were made, without secrets. Addresses are masked.',
   body: Type.Object({}),
@@ -142,23 +142,21 @@ export const listWebhooks = operation({
   example: { body: {}, reply: { webhooks: [EXAMPLE_WEBHOOK] } },
 });
 
-export const updateWebhook = operation({
+export const updateWebhook = operation('updateWebhook', {
   ...common,
-  name: 'updateWebhook',
   summary: 'Change a webhook',
   description:
     'Changes the fields that are given. A webhook that is enabled again begins with the next event; replayWebhook sends what it missed.',
-  body: Type.Object(
-    {
-      id: Id,
-      name: Type.Optional(nameText(100, 'What it is for.')),
-      url: Type.Optional(Url),
-      types: Type.Optional(Types),
-      repositories: Type.Optional(Repositories),
-      enabled: Type.Optional(Type.Boolean({ description: 'false stops all deliveries; true begins again.' })),
-    },
-    { additionalProperties: false },
-  ),
+  body: closed({
+    id: Id,
+    ...optional({
+      name: nameText(100, 'What it is for.'),
+      url: Url,
+      types: Types,
+      repositories: Repositories,
+      enabled: Type.Boolean({ description: 'false stops all deliveries; true begins again.' }),
+    }),
+  }),
   reply: Webhook,
   errors: ['WEBHOOK_NOT_FOUND', 'REPOSITORY_NOT_FOUND', 'SECRET_KEY_DIFFERS'],
   example: {
@@ -167,25 +165,23 @@ export const updateWebhook = operation({
   },
 });
 
-export const deleteWebhook = operation({
+export const deleteWebhook = operation('deleteWebhook', {
   ...common,
-  name: 'deleteWebhook',
   summary: 'Delete a webhook',
   description: 'With the record of its deliveries.',
-  body: Type.Object({ id: Id }, { additionalProperties: false }),
+  body: closed({ id: Id }),
   reply: Empty,
   errors: ['WEBHOOK_NOT_FOUND'],
   example: { body: EXAMPLE_ID, reply: {} },
 });
 
-export const rotateWebhookSecret = operation({
+export const rotateWebhookSecret = operation('rotateWebhookSecret', {
   ...common,
-  name: 'rotateWebhookSecret',
   summary: 'Replace the secret of a webhook',
   description: 'For 24 hours messages are signed with both, so that the receiver can be changed in between.',
   isIdempotent: true,
   secrets: ['secret'],
-  body: Type.Object({ id: Id, secret: Type.Optional(Secret) }, { additionalProperties: false }),
+  body: closed({ id: Id, secret: Type.Optional(Secret) }),
   reply: Type.Object({ ...fields, ...secretFields }),
   errors: ['WEBHOOK_NOT_FOUND', 'SECRET_KEY_DIFFERS'],
   example: {
@@ -194,12 +190,11 @@ export const rotateWebhookSecret = operation({
   },
 });
 
-export const testWebhook = operation({
+export const testWebhook = operation('testWebhook', {
   ...common,
-  name: 'testWebhook',
   summary: 'Send a test message',
   description: 'Once and at once, of the type webhook.test. The answer of the endpoint is not shown, only its status.',
-  body: Type.Object({ id: Id }, { additionalProperties: false }),
+  body: closed({ id: Id }),
   reply: Type.Object({
     delivered: boolean('Whether the endpoint answered with a status of success.'),
     status: Type.Optional(integer('The HTTP status of the endpoint.')),
@@ -239,26 +234,22 @@ const EXAMPLE_DELIVERY = {
   lastProblem: null,
 };
 
-export const listWebhookDeliveries = operation({
+export const listWebhookDeliveries = operation('listWebhookDeliveries', {
   ...common,
-  name: 'listWebhookDeliveries',
   summary: 'List the deliveries of a webhook',
   description: 'Newest first. Deliveries that have ended are kept for 30 days.',
-  body: Type.Object(
-    {
-      id: Id,
-      state: Type.Optional(inputEnum(DELIVERY_STATES, 'Only deliveries in this state.')),
-      cursor: Type.Optional(
-        Type.String({
-          pattern: '^[0-9]{1,15}\\.msg_[0-9a-f]{32}$',
-          description: 'nextCursor of the page before.',
-          'x-sluice-message': 'must be the nextCursor of the page before',
-        }),
+  body: closed({
+    id: Id,
+    ...optional({
+      state: inputEnum(DELIVERY_STATES, 'Only deliveries in this state.'),
+      cursor: patternText(
+        '^[0-9]{1,15}\\.msg_[0-9a-f]{32}$',
+        'nextCursor of the page before.',
+        'must be the nextCursor of the page before',
       ),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'How many at most.' })),
-    },
-    { additionalProperties: false },
-  ),
+      limit: limitTo(200),
+    }),
+  }),
   reply: record('WebhookDeliveryPage', 'A page of deliveries.', {
     deliveries: list(Delivery, 'One page.'),
     nextCursor: Type.Optional(text('Asks for the next page. Absent on the last one.')),
@@ -267,27 +258,22 @@ export const listWebhookDeliveries = operation({
   example: { body: { ...EXAMPLE_ID, state: 'DELIVERED' }, reply: { deliveries: [EXAMPLE_DELIVERY] } },
 });
 
-export const replayWebhookDelivery = operation({
+export const replayWebhookDelivery = operation('replayWebhookDelivery', {
   ...common,
-  name: 'replayWebhookDelivery',
   summary: 'Send a delivery again',
   description: 'With the same id, at once, and with all its attempts anew.',
-  body: Type.Object({ id: Id, deliveryId: DeliveryId }, { additionalProperties: false }),
+  body: closed({ id: Id, deliveryId: DeliveryId }),
   reply: Empty,
   errors: ['WEBHOOK_NOT_FOUND', 'WEBHOOK_DELIVERY_NOT_FOUND', 'WEBHOOK_DISABLED'],
   example: { body: { ...EXAMPLE_ID, deliveryId: EXAMPLE_DELIVERY.id }, reply: {} },
 });
 
-export const replayWebhook = operation({
+export const replayWebhook = operation('replayWebhook', {
   ...common,
-  name: 'replayWebhook',
   summary: 'Send everything since an instant again',
   description:
     'Events that the webhook got before come with the same ids, so that a receiver that keeps ids sees what it missed.',
-  body: Type.Object(
-    { id: Id, after: inputInstant('Events at or after this instant.') },
-    { additionalProperties: false },
-  ),
+  body: closed({ id: Id, after: inputInstant('Events at or after this instant.') }),
   reply: Empty,
   errors: ['WEBHOOK_NOT_FOUND', 'WEBHOOK_DISABLED'],
   example: { body: { ...EXAMPLE_ID, after: '2026-09-17T08:00:00Z' }, reply: {} },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Type } from 'typebox';
 import { ERRORS } from '../contract/errors.ts';
-import { operation } from '../contract/operation.ts';
+import { operationsOf } from '../contract/operation.ts';
 import { renderApiPage } from './api-page.ts';
 import { createOpenApi } from './openapi.ts';
 import { ROUTES } from './routes.ts';
@@ -49,11 +49,7 @@ describe('the documentation page', () => {
 
   test('escapes every text of the document', () => {
     const evil = `<script>alert("1")</script>'&amp;`;
-    const hostile = operation({
-      name: 'evil',
-      method: 'POST',
-      path: '/evil',
-      tag: 'Operations',
+    const hostile = operationsOf('Operations')('evil', {
       scope: 'read',
       summary: evil,
       description: `${evil} \`${evil}\``,

@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from '../contract/errors.ts';
+import type { ApiSchema } from '../contract/schema.ts';
 import type { ApiOperation, OpenApi } from './openapi.ts';
-import type { ApiSchema } from './openapi-schemas.ts';
 import { type Html, html, joinHtml, NOTHING, renderLine, renderPage, renderText } from './page-html.ts';
 import { PAGE_STYLE } from './page-style.ts';
 

@@ -1,31 +1,5 @@
-import type { SluiceKeywords } from '../contract/schema.ts';
+import type { ApiSchema } from '../contract/schema.ts';
 import { assert } from '../lib/assert.ts';
-
-/** The part of JSON Schema that the contract uses. */
-export interface ApiSchema {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly format?: string;
-  readonly contentMediaType?: string;
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, ApiSchema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: boolean;
-  readonly items?: ApiSchema;
-  readonly anyOf?: readonly ApiSchema[];
-  readonly enum?: readonly unknown[];
-  readonly default?: unknown;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly uniqueItems?: boolean;
-  readonly pattern?: string;
-}
-
-type Node = ApiSchema & SluiceKeywords;
 
 /**
  * Describes schemas of the contract for the document: in one spelling, without our own keywords, and with a reference
@@ -38,15 +12,15 @@ export class SchemaComponents {
 
   /** `name` is for a schema that the contract does not name. */
   describe(schema: unknown, name: string): ApiSchema {
-    return this.#describe(schema as Node, name);
+    return this.#describe(schema as ApiSchema, name);
   }
 
   /** The same for a body or a reply, which always has a name. */
   describeWhole(schema: unknown, name: string): ApiSchema {
-    return this.#describe({ 'x-sluice-component': name, ...(schema as Node) }, name);
+    return this.#describe({ 'x-sluice-component': name, ...(schema as ApiSchema) }, name);
   }
 
-  #describe(node: Node, place: string): ApiSchema {
+  #describe(node: ApiSchema, place: string): ApiSchema {
     // A recursive component.
     if (node.$ref !== undefined) return referTo(node.$ref.slice(0, -1));
     const name = node['x-sluice-component'] ?? (needsName(node) ? place : undefined);
@@ -63,7 +37,7 @@ export class SchemaComponents {
     assert(known === undefined || shapeOf(known) === shapeOf(schema), `two schemas are called ${name}`);
   }
 
-  #describeKeywords(node: Node, place: string): ApiSchema {
+  #describeKeywords(node: ApiSchema, place: string): ApiSchema {
     const { properties, items, anyOf, 'x-sluice-shown-rules': rules = {}, ...rest } = node;
     return {
       ...(withoutOwnKeywords({ ...rest, ...rules }) as ApiSchema),
@@ -104,7 +78,7 @@ function singular(name: string): string {
 function withoutOwnKeywords(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withoutOwnKeywords);
   if (typeof node !== 'object' || node === null) return node;
-  const { 'x-sluice-shown': shown } = node as SluiceKeywords;
+  const { 'x-sluice-shown': shown } = node as ApiSchema;
   const entries = Object.entries(node).filter(([key]) => key !== '$id' && !key.startsWith('x-sluice-'));
   return Object.fromEntries(
     entries.map(([key, value]) => [key, key === 'enum' ? (shown ?? value) : withoutOwnKeywords(value)]),

@@ -5,10 +5,10 @@ import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { ERRORS } from '../contract/errors.ts';
 import type { Operation } from '../contract/operation.ts';
+import type { ApiSchema } from '../contract/schema.ts';
 import { parseMonitor } from '../flaky/parse-monitor.ts';
 import type { Instant } from '../lib/clock.ts';
 import { type ApiContent, createOpenApi } from './openapi.ts';
-import type { ApiSchema } from './openapi-schemas.ts';
 import { ROUTES } from './routes.ts';
 
 const OPERATIONS = ROUTES.map((route) => route.operation);

@@ -2,29 +2,23 @@ import { STATUS_CODES } from 'node:http';
 import { COMMON_ERRORS, ERRORS, type ErrorCode } from '../contract/errors.ts';
 import type { Operation } from '../contract/operation.ts';
 import { Unchanged } from '../contract/polled.ts';
-import { type ApiSchema, pascalCase, SchemaComponents } from './openapi-schemas.ts';
-
-export interface ApiExample {
-  readonly $ref?: string;
-  readonly summary?: string;
-  readonly description?: string;
-  readonly value?: unknown;
-}
+import type { ApiSchema } from '../contract/schema.ts';
+import { pascalCase, SchemaComponents } from './openapi-schemas.ts';
 
 export interface ApiContent {
   readonly schema: ApiSchema;
   readonly example?: unknown;
-  readonly examples?: Readonly<Record<string, ApiExample>>;
+  readonly examples?: Readonly<Record<string, { readonly $ref?: string; readonly value?: unknown }>>;
 }
 
-export interface ApiResponse {
+interface ApiResponse {
   readonly $ref?: string;
   readonly description?: string;
   readonly headers?: Readonly<Record<string, unknown>>;
   readonly content?: Readonly<Record<string, ApiContent>>;
 }
 
-export interface ApiParameter {
+interface ApiParameter {
   readonly name: string;
   readonly in: 'query' | 'header';
   readonly required: boolean;
@@ -33,74 +27,39 @@ export interface ApiParameter {
   readonly example: unknown;
 }
 
-export interface ApiOperation {
-  readonly operationId: string;
-  readonly tags: readonly string[];
-  readonly summary: string;
-  readonly description: string;
-  /** The required scope. OpenAPI has no place for scopes of an API key that linters accept. */
-  readonly 'x-required-scope': string;
-  /** Set where it differs from the document's. An empty requirement means "without a token". */
-  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
+interface ApiInput {
   readonly parameters?: readonly ApiParameter[];
   readonly requestBody?: {
     readonly required: true;
     readonly description: string;
     readonly content: Readonly<Record<string, ApiContent>>;
   };
-  readonly responses: Readonly<Record<string, ApiResponse>>;
 }
 
-export interface OpenApi {
-  readonly openapi: '3.1.0';
-  readonly info: {
-    readonly title: string;
-    readonly version: string;
-    readonly summary: string;
-    readonly description: string;
-    readonly license: { readonly name: string; readonly identifier: string };
-    readonly contact: { readonly name: string; readonly url: string };
-  };
-  readonly security: readonly { readonly token: readonly string[] }[];
-  readonly servers: readonly { readonly url: string; readonly description: string }[];
-  readonly tags: readonly { readonly name: string; readonly description: string }[];
-  readonly paths: Readonly<Record<string, { readonly get?: ApiOperation; readonly post?: ApiOperation }>>;
-  readonly components: Components;
-}
-
-interface Components {
-  readonly schemas: Readonly<Record<string, ApiSchema>>;
-  readonly responses: Record<string, ApiResponse>;
-  readonly examples: Record<string, ApiExample>;
-  readonly headers: Record<string, unknown>;
-  readonly securitySchemes: Record<string, unknown>;
-}
+export type ApiOperation = ReturnType<typeof describeOperation>;
+export type OpenApi = ReturnType<typeof createOpenApi>;
 
 /** The components while the document is made. */
-interface DescribedComponents extends Components {
+interface Parts {
   readonly named: SchemaComponents;
+  readonly responses: Record<string, ApiResponse>;
+  readonly examples: Record<
+    string,
+    { readonly summary: string; readonly description: string; readonly value: unknown }
+  >;
 }
 
 /** The OpenAPI 3.1 document of /v1, made from the schemas that validate requests. */
 // SPEC H11
-export function createOpenApi(operations: readonly Operation[], baseUrl: string): OpenApi {
+export function createOpenApi(operations: readonly Operation[], baseUrl: string) {
   const named = new SchemaComponents();
   named.describeWhole(PROBLEM_SCHEMA, 'Problem');
-  const components: DescribedComponents = {
-    named,
-    schemas: named.schemas,
-    responses: {},
-    examples: {},
-    headers: HEADERS,
-    securitySchemes: {
-      token: { type: 'apiKey', in: 'header', name: 'x-api-token', description: 'An API token; see createApiToken.' },
-    },
-  };
+  const parts: Parts = { named, responses: {}, examples: {} };
   const tags = (Object.keys(TAGS) as Operation['tag'][]).filter((tag) => operations.some((each) => each.tag === tag));
   const sorted = tags.flatMap((tag) => operations.filter((operation) => operation.tag === tag));
-  const paths = sorted.map((operation) => [
+  const paths = sorted.map((operation): [string, Readonly<Record<string, ApiOperation>>] => [
     operation.path,
-    { [operation.method.toLowerCase()]: describeOperation(operation, components) },
+    { [operation.method.toLowerCase()]: describeOperation(operation, parts) },
   ]);
   return {
     openapi: '3.1.0',
@@ -114,14 +73,18 @@ export function createOpenApi(operations: readonly Operation[], baseUrl: string)
     },
     security: [{ token: [] }],
     servers: [{ url: `${baseUrl}/v1`, description: 'This server.' }],
-    tags: tags.map((name) => ({ name, description: TAGS[name] })),
-    paths: Object.fromEntries(paths) as OpenApi['paths'],
-    components: withoutNamed(components),
+    tags: tags.map((name) => ({ name: name as string, description: TAGS[name] })),
+    paths: Object.fromEntries(paths),
+    components: {
+      schemas: named.schemas,
+      responses: parts.responses,
+      examples: parts.examples,
+      headers: HEADERS,
+      securitySchemes: {
+        token: { type: 'apiKey', in: 'header', name: 'x-api-token', description: 'An API token; see createApiToken.' },
+      },
+    },
   };
-}
-
-function withoutNamed({ named: _, ...components }: DescribedComponents): Components {
-  return components;
 }
 
 const INTRODUCTION = [
@@ -143,22 +106,26 @@ const TAGS: { readonly [Tag in Operation['tag']]: string } = {
   Operations: 'Running a server.',
 };
 
-function describeOperation(operation: Operation, components: DescribedComponents): ApiOperation {
+function describeOperation(operation: Operation, parts: Parts) {
   const [type] = (operation.replyType ?? 'application/json').split(';') as [string];
   const success = {
     description: operation.status === 202 ? 'Accepted: it is done later.' : 'Done.',
     headers: { ...COMMON_HEADERS, ...RATE_LIMIT_HEADERS },
-    content: { [type]: { schema: describeReply(operation, components), example: operation.example.reply } },
+    content: { [type]: { schema: describeReply(operation, parts), example: operation.example.reply } },
+  };
+  const responses: Readonly<Record<string, ApiResponse>> = {
+    [operation.status ?? 200]: success,
+    ...describeErrors(errorsOf(operation), parts),
   };
   return {
     operationId: operation.name,
-    tags: [operation.tag],
+    tags: [operation.tag] as readonly string[],
     summary: operation.summary,
     description: `${operation.description}\n\nNeeds the scope \`${operation.scope}\`.`,
     'x-required-scope': operation.scope,
     ...(operation.isForForks ? { security: [{ token: [] }, {}] } : {}),
-    ...describeInput(operation, components),
-    responses: { [operation.status ?? 200]: success, ...describeErrors(errorsOf(operation), components) },
+    ...describeInput(operation, parts),
+    responses,
   };
 }
 
@@ -166,7 +133,7 @@ function errorsOf({ errors, isIdempotent }: Operation): readonly ErrorCode[] {
   return isIdempotent ? [...errors, 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED'] : errors;
 }
 
-function describeReply(operation: Operation, { named }: DescribedComponents): ApiSchema {
+function describeReply(operation: Operation, { named }: Parts): ApiSchema {
   const name = `${pascalCase(operation.name)}Reply`;
   if (operation.isPolled && operation.polledBy === undefined) {
     const { anyOf = [operation.reply] } = operation.reply as ApiSchema;
@@ -182,26 +149,21 @@ function describeReply(operation: Operation, { named }: DescribedComponents): Ap
     : named.describe(operation.reply, name);
 }
 
-function describeInput(
-  operation: Operation,
-  components: DescribedComponents,
-): Pick<ApiOperation, 'requestBody' | 'parameters'> {
-  if (operation.hasFiles) return describeFiles(operation, components);
+function describeInput(operation: Operation, parts: Parts): ApiInput {
+  if (operation.hasFiles) return describeFiles(operation, parts);
   if (operation.method === 'POST') {
-    const schema = components.named.describeWhole(operation.body, `${pascalCase(operation.name)}Request`);
-    const json = { schema, example: operation.example.body };
-    const requestBody = {
-      required: true as const,
-      description: 'A JSON object.',
-      content: { 'application/json': json },
-    };
+    const schema = parts.named.describeWhole(operation.body, `${pascalCase(operation.name)}Request`);
+    const content = { 'application/json': { schema, example: operation.example.body } };
     const parameters = [
       ...(operation.isForForks ? [FORK_HEADER] : []),
       ...(operation.isIdempotent ? [KEY_HEADER] : []),
     ];
-    return parameters.length > 0 ? { requestBody, parameters } : { requestBody };
+    return {
+      requestBody: { required: true, description: 'A JSON object.', content },
+      ...(parameters.length > 0 ? { parameters } : {}),
+    };
   }
-  return { parameters: describeQuery(operation, components) };
+  return { parameters: describeQuery(operation, parts) };
 }
 
 const KEY_HEADER: ApiParameter = {
@@ -223,7 +185,7 @@ const FORK_HEADER: ApiParameter = {
   example: '7890123456',
 };
 
-function describeQuery(operation: Operation, components: DescribedComponents): readonly ApiParameter[] {
+function describeQuery(operation: Operation, { named }: Parts): readonly ApiParameter[] {
   const { properties = {}, required = [] } = operation.body as ApiSchema;
   const example = operation.example.body as Readonly<Record<string, unknown>>;
   return Object.entries(properties).map(([name, schema]) => ({
@@ -231,7 +193,7 @@ function describeQuery(operation: Operation, components: DescribedComponents): r
     in: 'query' as const,
     required: required.includes(name),
     description: schema.description,
-    schema: components.named.describe(schema, pascalCase(operation.name) + pascalCase(name)),
+    schema: named.describe(schema, pascalCase(operation.name) + pascalCase(name)),
     example: example[name],
   }));
 }
@@ -239,15 +201,12 @@ function describeQuery(operation: Operation, components: DescribedComponents): r
 /**
  * Fields are form fields beside the files, or query parameters with one file as the body. So none is always required.
  */
-function describeFiles(
-  operation: Operation,
-  components: DescribedComponents,
-): Required<Pick<ApiOperation, 'requestBody' | 'parameters'>> {
+function describeFiles(operation: Operation, parts: Parts): ApiInput {
   const { properties = {}, required = [], ...rest } = operation.body as ApiSchema;
   const file: ApiSchema = { type: 'string', contentMediaType: 'application/octet-stream', description: 'One file.' };
   const files: ApiSchema = { type: 'array', items: file, minItems: 1, description: 'The files.' };
   const fields = { ...rest, properties: { ...properties, files }, required: [...required, 'files'] };
-  const form = components.named.describeWhole(fields, `${pascalCase(operation.name)}Form`);
+  const form = parts.named.describeWhole(fields, `${pascalCase(operation.name)}Form`);
   const example = { ...(operation.example.body as object), files: ['report.xml'] };
   return {
     requestBody: {
@@ -258,27 +217,27 @@ function describeFiles(
         'application/octet-stream': { schema: file, example: '<testsuites/>' },
       },
     },
-    parameters: describeQuery(operation, components).map((each) => ({ ...each, required: false })),
+    parameters: describeQuery(operation, parts).map((each) => ({ ...each, required: false })),
   };
 }
 
 /** One response for each status. It lists the codes of that status, each with an example. */
-function describeErrors(own: readonly ErrorCode[], components: DescribedComponents): Record<string, ApiResponse> {
+function describeErrors(own: readonly ErrorCode[], parts: Parts): Record<string, ApiResponse> {
   const common = new Set(COMMON_ERRORS);
   const byStatus = Map.groupBy(new Set([...COMMON_ERRORS, ...own]), (code) => ERRORS[code].status);
   const responses = [...byStatus].map(([status, codes]): [string, ApiResponse] => {
-    if (!codes.every((code) => common.has(code))) return [String(status), describeError(status, codes, components)];
+    if (!codes.every((code) => common.has(code))) return [String(status), describeError(status, codes, parts)];
     const name = (STATUS_CODES[status] ?? `Status ${status}`).replace(/\W/g, '');
-    components.responses[name] ??= describeError(status, codes, components);
+    parts.responses[name] ??= describeError(status, codes, parts);
     return [String(status), { $ref: `#/components/responses/${name}` }];
   });
   return Object.fromEntries(responses);
 }
 
-function describeError(status: number, codes: readonly ErrorCode[], components: DescribedComponents): ApiResponse {
+function describeError(status: number, codes: readonly ErrorCode[], parts: Parts): ApiResponse {
   for (const code of codes) {
     const { title, help } = ERRORS[code];
-    components.examples[code] ??= { summary: title, description: help, value: exampleProblem(code) };
+    parts.examples[code] ??= { summary: title, description: help, value: exampleProblem(code) };
   }
   return {
     description: codes.map((code) => `${code}: ${ERRORS[code].title}.`).join(' '),

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
 import { access, link, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Fault } from './fault.ts';
 import { codeOf, fileErrorReason, isErrorOfPlace } from './file-error.ts';
 import { createPrivateFile, ensurePrivateFolder } from './private-files.ts';
+import { succeeds } from './succeeds.ts';
 
 const NAME_TAKEN = 'there is already a file of this name';
 
@@ -42,11 +42,8 @@ export async function writeBackupFile(
   }
 }
 
-export async function exists(file: string): Promise<boolean> {
-  return access(file, constants.F_OK).then(
-    () => true,
-    () => false,
-  );
+export function exists(file: string): Promise<boolean> {
+  return succeeds(access(file));
 }
 
 /** A link fails if the target exists, where a rename would replace it; some file systems have no links. */

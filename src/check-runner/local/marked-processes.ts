@@ -1,4 +1,4 @@
-import { forEachProcess, readProc, readStat } from './proc.ts';
+import { forEachProcess, kill, readProc, readStat } from './proc.ts';
 
 /**
  * Every process of a job has this variable, because children inherit it. It finds processes that left their process
@@ -33,12 +33,6 @@ export async function findMarked(mark: string): Promise<readonly number[]> {
   return (await look(mark)).marked;
 }
 
-interface Look {
-  readonly marked: readonly number[];
-  /** Processes without any environment. */
-  readonly blank: readonly number[];
-}
-
 interface Process {
   readonly pid: number;
   readonly environment: string | undefined;
@@ -68,7 +62,8 @@ async function readProcesses(): Promise<readonly Process[]> {
   return processes;
 }
 
-async function look(mark: string): Promise<Look> {
+/** The processes with this mark, and those without any environment. */
+async function look(mark: string) {
   const all = await listProcesses();
   const marked = all.filter(({ environment }) => environment?.includes(`\0${MARK}=${mark}`));
   const blank = all.filter(({ environment }) => environment === '\0');
@@ -100,12 +95,4 @@ function areBlankForGood(blank: readonly number[]): boolean {
 function isProgram(pid: number): boolean {
   const { state, flags } = readStat(pid);
   return state !== undefined && state !== 'Z' && state !== 'X' && (flags & KERNEL_FLAG) === 0;
-}
-
-function kill(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // The process is gone, or may not be signalled. The next round tells.
-  }
 }

@@ -45,17 +45,20 @@ function listNames(): readonly string[] {
   }
 }
 
-export interface ProcessStat {
-  /** Undefined when the process is gone. */
-  readonly state: string | undefined;
-  readonly parent: number;
-  readonly flags: number;
-  /** Distinguishes it from a later process with the same pid. */
-  readonly startedAt: string | undefined;
+/** A negative pid is a process group. One that is gone, or may not be signalled, stays as it is. */
+export function kill(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // The caller looks again.
+  }
 }
 
-/** The second field may contain spaces and parentheses. The 3rd, 4th, 9th and 22nd are read. */
-export function readStat(pid: number): ProcessStat {
+/**
+ * The second field may contain spaces and parentheses. The 3rd, 4th, 9th and 22nd are read. A process that is gone has no
+ * state. `startedAt` distinguishes it from a later process with the same pid.
+ */
+export function readStat(pid: number) {
   const text = readProc(pid, 'stat');
   const fields = text === undefined ? [] : text.slice(text.lastIndexOf(')') + 2).split(' ');
   return { state: fields[0], parent: Number(fields[1]), flags: Number(fields[6]), startedAt: fields[19] };

@@ -2,7 +2,7 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '../../lib/fault.ts';
 import { askMarkedToEnd, killMarked, MARK } from './marked-processes.ts';
-import { forEachProcess, readProc, readStat } from './proc.ts';
+import { forEachProcess, kill, readProc, readStat } from './proc.ts';
 import type { Wrapped } from './protection.ts';
 import type { User } from './user.ts';
 
@@ -128,12 +128,7 @@ export class ProcessTree {
   }
 
   #kill(signal: 'SIGTERM' | 'SIGKILL'): void {
-    if (this.#child.pid === undefined || this.#isOver) return;
-    try {
-      process.kill(-this.#child.pid, signal);
-    } catch {
-      // The process group is empty.
-    }
+    if (this.#child.pid !== undefined && !this.#isOver) kill(-this.#child.pid, signal);
   }
 }
 
@@ -195,7 +190,7 @@ async function killInit({ pid, startedAt }: Init): Promise<void> {
   for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
     const now = readStat(pid);
     if (now.startedAt !== startedAt || now.state === 'Z' || now.state === 'X') return;
-    if (looks === 0) kill(pid);
+    if (looks === 0) kill(pid, 'SIGKILL');
     await pause(LOOK_EVERY_MS);
   }
 }
@@ -209,12 +204,4 @@ async function childrenOf(parent: number): Promise<readonly number[]> {
     if (readStat(pid).parent === parent) children.push(pid);
   });
   return children;
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // The process is gone already.
-  }
 }

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '../../lib/fault.ts';
+import { succeeds } from '../../lib/succeeds.ts';
 import { findProcessesOf, killProcessesOf, type UidRange, type User } from './user.ts';
 import { removeFolder } from './work-folder.ts';
 
@@ -86,10 +87,7 @@ async function hasAccount(uid: number): Promise<boolean> {
   const isNamed = (text = '') => text.split('\n').some((line) => line.split(':')[2] === String(uid));
   if (isNamed(users) || isNamed(groups)) return true;
   // Accounts of a directory service are in no file.
-  return promisify(execFile)('getent', ['passwd', String(uid)]).then(
-    () => true,
-    () => false,
-  );
+  return succeeds(promisify(execFile)('getent', ['passwd', String(uid)]));
 }
 
 /** An abstract socket has one owner on a machine, and vanishes with its process. */

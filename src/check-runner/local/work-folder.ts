@@ -3,6 +3,7 @@ import { chmod, chown, lstat, mkdir, readdir, readFile, rm, rmdir, writeFile } f
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '../../lib/fault.ts';
+import { succeeds } from '../../lib/succeeds.ts';
 import { killMarked } from './marked-processes.ts';
 import { readStat } from './proc.ts';
 import { killProcessesOf, type UidRange, type User } from './user.ts';
@@ -61,11 +62,7 @@ export async function removeLeftovers(parent: string, uids: UidRange): Promise<n
     await killMarked(mark);
     await killOwners(join(parent, mark), uids);
     // An undetected process may still write there. The server starts anyway, and the next start tries again.
-    const isRemoved = await removeWorkFolder(join(parent, mark)).then(
-      () => true,
-      () => false,
-    );
-    if (isRemoved) removed += 1;
+    if (await succeeds(removeWorkFolder(join(parent, mark)))) removed += 1;
   }
   return removed;
 }

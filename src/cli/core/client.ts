@@ -25,8 +25,9 @@ export interface CallOptions {
 }
 
 /** A body that is produced while it is sent. */
-interface StreamedBody {
+export interface StreamedBody {
   readonly contentType: string;
+  /** A new stream on each call: an upload may be retried. */
   bytes(): AsyncIterable<Uint8Array>;
 }
 

@@ -84,8 +84,6 @@ export interface Subject<Found extends object> {
 }
 
 interface Described<Takes extends Specs, Found extends object> {
-  /** Of a first word, program.ts has it. */
-  readonly name?: string;
   readonly text: string;
   readonly on?: Subject<Found>;
   readonly takes?: Takes;
@@ -119,9 +117,9 @@ interface Asking<Name extends OperationName, Takes extends Specs, Found extends 
   show(reply: AnswerOf<Name>, given: Given<Takes> & Found): string;
 }
 
-/** A command, or several below one word. */
+/** A command, or several by their words. */
 export interface Row extends Partial<Described<Specs, object>> {
-  readonly rows?: readonly Row[];
+  readonly rows?: Readonly<Record<string, Row>>;
   readonly run?: (context: Context, given: never) => Promise<void> | void;
   readonly start?: (given: never, globals: GlobalOptions) => Promise<void> | void;
 }
@@ -177,7 +175,7 @@ export function choice<const Name extends string>(text: string, names: readonly 
 
 /** Defines a row on its command, and the rows below it. */
 export function define(command: Command, row: Row): void {
-  const { text, examples = [], more, rows = [], on, takes, isAlone } = row;
+  const { text, examples = [], more, rows = {}, on, takes, isAlone } = row;
   if (text !== undefined) command.description(text);
   if (on?.usage !== undefined) command.usage(on.usage);
   if (isAlone) command.configureHelp({ minWidthToWrap: 20, showGlobalOptions: false });
@@ -185,7 +183,8 @@ export function define(command: Command, row: Row): void {
   if (typeof more === 'string') command.addHelpText('after', `\n${more}`);
   else if (more !== undefined) command.addHelpText('after', () => `\n${more()}`);
   addExamples(command, examples);
-  for (const each of rows) define(command.command(each.name ?? '', { isDefault: each.isDefault === true }), each);
+  for (const [name, each] of Object.entries(rows))
+    define(command.command(name, { isDefault: each.isDefault === true }), each);
   if (row.run !== undefined || row.start !== undefined) command.action((...all: unknown[]) => runRow(row, all));
 }
 

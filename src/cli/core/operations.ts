@@ -18,6 +18,7 @@ import type * as uploader from '../../contract/uploader.ts';
 import type * as uploads from '../../contract/uploads.ts';
 import type * as webhooks from '../../contract/webhooks.ts';
 import contract from './contract.json' with { type: 'json' };
+import type { KnownFields } from './json-fields.ts';
 
 type Contract = typeof access &
   typeof candidateLog &
@@ -50,17 +51,13 @@ export type AnswerOf<Name extends OperationName> = Static<Operations[Name]['repl
  * itself would cost every command more time than its request.
  */
 // SPEC W20
-export function routeOf(name: OperationName): {
-  readonly method: string;
-  readonly path: string;
-  readonly isRead: boolean;
-} {
+export function routeOf(name: OperationName) {
   const { method = 'POST', path = `/${name}`, isRead = false } = routes[name] ?? {};
   return { method, path: `/v1${path}`, isRead };
 }
 
 /** The fields that a reply of an operation can have, and those of the items of its lists, with commas between them. */
-export function fieldsOf(name: OperationName): { readonly own: string; readonly items: string } {
+export function fieldsOf(name: OperationName): KnownFields {
   const text = (contract.fields as Readonly<Partial<Record<OperationName, string>>>)[name];
   const [own = '', items = ''] = text?.split(';') ?? [];
   return { own, items };

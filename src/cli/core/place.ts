@@ -1,5 +1,6 @@
 import { present } from '../../lib/present.ts';
 import { formatRepo, parsePrNumber, parseRepo, REPO_TEXT, type RepoRef } from './arguments.ts';
+import type { FoundRemote } from './checkout.ts';
 import type { Subject } from './command.ts';
 import type { Context } from './context.ts';
 import { CliError, EXIT, usageError } from './exit.ts';
@@ -89,18 +90,13 @@ function readPlace(words: readonly string[], options: PlaceOptions): PlaceOption
   return present({ repo, branch });
 }
 
-interface FoundRepo {
-  readonly repo: RepoRef;
-  readonly defaultBranch: string | undefined;
-}
-
 /** Loaded late: a command that names its repository needs no git. */
-export async function findRepo(context: Context): Promise<FoundRepo> {
+export async function findRepo(context: Context): Promise<FoundRemote> {
   const { getRegisteredRemote } = await import('./checkout.ts');
   return getRegisteredRemote((await context.call('listRepositories', {})).repositories);
 }
 
-async function chooseBranch(context: Context, { repo, defaultBranch }: FoundRepo): Promise<string> {
+async function chooseBranch(context: Context, { repo, defaultBranch }: FoundRemote): Promise<string> {
   const { queues } = await context.call('listQueues', { repo });
   const branches = queues.map((queue) => queue.branch);
   const [first, ...others] = branches;

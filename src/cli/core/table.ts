@@ -118,18 +118,17 @@ function pad(text: string, width: number, align: 'right' | undefined, isLast: bo
   return isLast ? text : text + space;
 }
 
+/** A value that is not known has no line. */
+export type Facts = readonly (readonly [name: string, value: string | undefined])[];
+
 /** `name  value` lines, the values aligned and wrapped to the width of the terminal. */
-export function formatFacts(
-  facts: readonly (readonly [name: string, value: string])[],
-  width: number | undefined = terminalWidth(),
-): string {
-  const indent = Math.max(...facts.map(([name]) => name.length)) + GAP.length;
+export function formatFacts(facts: Facts, width: number | undefined = terminalWidth()): string {
+  const known = facts.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
+  const indent = Math.max(...known.map(({ name }) => name.length)) + GAP.length;
   const room = width === undefined ? undefined : Math.max(MIN_WIDTH, width - indent);
-  return facts
-    .map(([name, value]) => {
-      const lines = room === undefined ? [value] : wrapWords(value.split(' '), room);
-      return `${paint('gray', name.padEnd(indent))}${lines.join(`\n${' '.repeat(indent)}`)}`.trimEnd();
-    })
-    .join('\n')
-    .concat('\n');
+  const lines = known.map(({ name, value }) => {
+    const parts = room === undefined ? [value] : wrapWords(value.split(' '), room);
+    return `${paint('gray', name.padEnd(indent))}${parts.join(`\n${' '.repeat(indent)}`)}`.trimEnd();
+  });
+  return `${lines.join('\n')}\n`;
 }

@@ -11,7 +11,6 @@ export const INSPECTION_MS = 120_000;
 
 // SPEC G97
 export const check = row({
-  name: 'check',
   text: 'Show what is missing before queues can work: permissions, rules of the branch, required checks on test branches, events. Without arguments: for every queue of a connected forge.',
   takes: {
     '[repo]': [REPO_TEXT, parseRepo],

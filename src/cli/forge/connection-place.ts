@@ -2,6 +2,7 @@ import { access, constants, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { connectionFileOf } from '../../config/connection-file.ts';
 import type { ForgeKind } from '../../lib/forge-kind.ts';
+import { succeeds } from '../../lib/succeeds.ts';
 import { CliError, EXIT, usageError } from '../core/exit.ts';
 import { isReachable } from './manifest.ts';
 
@@ -24,7 +25,7 @@ export async function refuseReplacing(
   { replace }: { readonly replace?: true },
 ): Promise<boolean> {
   const file = connectionFileOf(dataFolder, kind, host);
-  const isThere = await isAccessible(file);
+  const isThere = await succeeds(access(file));
   if (isThere && !replace)
     throw new CliError(EXIT.refused, `${host} is connected already (${file}). Add --replace to connect it anew.`);
   return isThere;
@@ -46,14 +47,7 @@ export async function refuseUnwritable({ kind, dataFolder, host }: ConnectionPla
 
 /** Every server writes its id into its data folder. */
 export function hasServer({ dataFolder }: ConnectionPlace): Promise<boolean> {
-  return isAccessible(path.join(dataFolder, 'server-id'));
-}
-
-function isAccessible(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
+  return succeeds(access(path.join(dataFolder, 'server-id')));
 }
 
 /** The address under which a forge reaches the server. Undefined when none is known. */

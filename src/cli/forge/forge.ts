@@ -9,15 +9,14 @@ const SETUPS = [
 ];
 
 const setup: Row = {
-  name: 'setup',
   text: 'Connect a forge to the server of this machine.',
   examples: SETUPS,
-  rows: [githubSetup, giteaSetup],
+  rows: { github: githubSetup, gitea: giteaSetup },
 };
 
 export const FORGE: Row = {
   examples: [...SETUPS, 'sluice forge check git.acme.dev/acme/app main'],
-  rows: [setup, check],
+  rows: { setup, check },
 };
 
 export const GITHUB: Row = {
@@ -25,5 +24,5 @@ export const GITHUB: Row = {
     'sluice github setup --org acme --url https://sluice.acme.dev',
     'sluice github check github.com/acme/app main',
   ],
-  rows: [{ ...githubSetup, name: 'setup' }, check],
+  rows: { setup: githubSetup, check },
 };

@@ -3,7 +3,6 @@ import { usageError } from '../core/exit.ts';
 import type { RepositoryName } from './run-gitea-setup.ts';
 
 export const giteaSetup = local({
-  name: 'gitea',
   text: 'Connect a Gitea or Forgejo: keep the token of an account that Sluice acts as in the data folder of the server, and set up repositories. Run it on the machine of the server. --url (or SLUICE_URL) is the address under which Gitea reaches the server.',
   takes: {
     '<address>': 'The address of the Gitea, such as https://git.acme.dev',

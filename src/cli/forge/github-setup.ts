@@ -45,7 +45,6 @@ const OPTIONS = {
 type SetupOptions = Given<typeof OPTIONS> & GlobalOptions;
 
 export const githubSetup = local({
-  name: 'github',
   text: 'Connect GitHub: create an App there, with the permissions and events that Sluice needs, and keep its key in the data folder of the server. Run it on the machine of the server. --url (or SLUICE_URL) is the address under which GitHub reaches the server.',
   takes: OPTIONS,
   examples: [

@@ -11,23 +11,13 @@ interface ManifestOptions {
   readonly redirectUrl: string;
 }
 
-export interface Manifest {
-  readonly name: string;
-  readonly url: string;
-  readonly hook_attributes: { readonly url: string; readonly active: boolean };
-  readonly redirect_url: string;
-  readonly callback_urls?: readonly string[];
-  readonly description: string;
-  readonly public: false;
-  readonly default_permissions: Readonly<Record<string, 'read' | 'write'>>;
-  readonly default_events: readonly string[];
-}
+export type Manifest = ReturnType<typeof createManifest>;
 
 /** GitHub requires a webhook URL even if the webhook is off. */
 const NOWHERE = 'https://example.com';
 
 // SPEC G68
-export function createManifest({ name, publicUrl, host, redirectUrl }: ManifestOptions): Manifest {
+export function createManifest({ name, publicUrl, host, redirectUrl }: ManifestOptions) {
   return {
     name,
     url: publicUrl ?? NOWHERE,

@@ -1,15 +1,15 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import Value from 'typebox/value';
-import type { RepoRef } from '../core/arguments.ts';
 import type { Context } from '../core/context.ts';
 import type { Place } from '../core/place.ts';
+import type { TestScope } from '../tests/scope.ts';
 import type { Part } from './answer.ts';
 
 /** The calls of a tool, and the repository and queue that are meant where none is named. */
 export interface Session {
   readonly context: Context;
   findPlace(given: { readonly repo?: string; readonly branch?: string }): Promise<Place>;
-  findScope(given: { readonly repo?: string }): Promise<{ readonly repo: RepoRef; readonly org_url_slug: string }>;
+  findScope(given: { readonly repo?: string }): Promise<TestScope>;
 }
 
 export interface Tool {

@@ -5,7 +5,6 @@ import {
   SETTING_SPECS,
   type SettingName,
 } from '../../engine/model/settings.ts';
-import type { WindowSize } from '../../policy/baselines.ts';
 import { type Arrivals, type Recipe, SHAPES } from '../../policy/generate.ts';
 import { toFlag } from '../core/arguments.ts';
 import { usageError } from '../core/exit.ts';
@@ -16,33 +15,9 @@ interface NamedSettings {
   readonly settings: Partial<QueueSettings>;
 }
 
-export type Source =
-  | { readonly kind: 'generated'; readonly recipe: Recipe }
-  | {
-      readonly kind: 'outcomes';
-      readonly file: string;
-      readonly project: string | undefined;
-      readonly limit: number;
-      readonly arrivals: Arrivals;
-    }
-  | {
-      readonly kind: 'history';
-      readonly data: string;
-      readonly repo: string | undefined;
-      readonly branch: string;
-      readonly days: number;
-    };
-
-export interface Options {
-  readonly source: Source;
-  readonly seed: string;
-  readonly flakeRate: number;
-  readonly gitMs: number;
-  /** One column of Sluice for each. */
-  readonly variants: readonly NamedSettings[];
-  readonly window: WindowSize;
-  readonly hasBaselines: boolean;
-}
+type Kind = 'generated' | 'outcomes' | 'history';
+export type Source = ReturnType<typeof sourceOf>;
+export type Options = ReturnType<typeof readOptions>;
 
 /** The options that apply to each source. Others are refused instead of ignored. */
 const ONLY_WITH = {
@@ -52,10 +27,10 @@ const ONLY_WITH = {
   ],
   outcomes: ['outcomes', 'project', 'limit', 'perHour', 'atOnce', 'shape'],
   history: ['data', 'repo', 'branch', 'days'],
-} as const satisfies Record<Source['kind'], readonly string[]>;
+} as const satisfies Record<Kind, readonly string[]>;
 
 type TextName =
-  | (typeof ONLY_WITH)[Source['kind']][number]
+  | (typeof ONLY_WITH)[Kind][number]
   | 'slots'
   | 'seed'
   | 'flakeRate'
@@ -81,7 +56,7 @@ const MINUTES = { min: 0.01, max: 100_000 };
 const MAX_COLUMNS = 26;
 
 // SPEC W44
-export function readOptions(given: Given): Options {
+export function readOptions(given: Given) {
   const kind = kindOf(given);
   refuseOthers(given, kind);
   return {
@@ -89,21 +64,19 @@ export function readOptions(given: Given): Options {
     seed: given.seed ?? '1',
     flakeRate: rate(given, 'flakeRate', kind === 'generated' ? 0.01 : 0),
     gitMs: number(given, 'gitSeconds', 0, { min: 0, max: 86_400 }) * 1000,
+    /** One column of Sluice for each. */
     variants: variantsOf(given),
-    window: {
-      start: integer(given, 'window', 20, 1),
-      floor: integer(given, 'windowFloor', 3, 1),
-    },
+    window: { start: integer(given, 'window', 20, 1), floor: integer(given, 'windowFloor', 3, 1) },
     hasBaselines: given.baselines !== false,
   };
 }
 
-function kindOf(given: Given): Source['kind'] {
+function kindOf(given: Given): Kind {
   if (given.outcomes !== undefined) return 'outcomes';
   return given.data !== undefined ? 'history' : 'generated';
 }
 
-function refuseOthers(given: Given, kind: Source['kind']): void {
+function refuseOthers(given: Given, kind: Kind): void {
   const own: readonly string[] = ONLY_WITH[kind];
   const stray = Object.values(ONLY_WITH)
     .flat()
@@ -120,7 +93,7 @@ function refuseBoth(given: Given, one: TextName, other: TextName): void {
   throw usageError(`Write --${toFlag(one)} or --${toFlag(other)}, not both.`);
 }
 
-function sourceOf(given: Given, kind: Source['kind']): Source {
+function sourceOf(given: Given, kind: Kind) {
   switch (kind) {
     case 'generated':
       return { kind, recipe: recipeOf(given) };

@@ -3,11 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readQueueHistory } from '../../app/advice/queue-history.ts';
 import { decodeQueue } from '../../app/core/queue-codec.ts';
-import type { QueueSettings } from '../../engine/model/settings.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
-import type { Outcome } from '../../policy/referee.ts';
-import { type Change, HOUR_MS } from '../../policy/workload.ts';
+import { HOUR_MS } from '../../policy/workload.ts';
 import type { QueueRow } from '../../storage/queues.ts';
 import { type FolderLock, lockFolder } from '../../storage/sqlite/folder.ts';
 import { openSqliteStore } from '../../storage/sqlite/open-sqlite-store.ts';
@@ -16,18 +14,10 @@ import type { Store } from '../../storage/store.ts';
 import { usageError } from '../core/exit.ts';
 import type { Source } from './options.ts';
 
-interface History {
-  readonly source: string;
-  readonly notes: readonly string[];
-  readonly changes: readonly Change[];
-  readonly settings: QueueSettings;
-  readonly asItWas: Outcome;
-}
-
 type Place = Extract<Source, { kind: 'history' }>;
 
 /** The last days of a queue as a workload, with their outcome. */
-export function readHistory(place: Place): Promise<History> {
+export function readHistory(place: Place) {
   return withStoreCopy(place.data, async (store) => {
     const { queue, name } = await findQueue(store, place);
     const snapshot = await store.queues.load(queue.id);

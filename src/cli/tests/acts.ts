@@ -11,7 +11,6 @@ const EXAMPLE_ID = 'd8c1d5ba-6c9a-5c0a-8f3e-5a1f5a4c9b11';
 const REASON = { '--reason <text>': ['Why.', parseReason] } as const;
 
 export const quarantine = row({
-  name: 'quarantine',
   on: TEST,
   text: 'Quarantine a test: it still runs, and its failures block nobody. --never forbids that, --clear ends either.',
   takes: {
@@ -52,7 +51,6 @@ export const quarantine = row({
 export const flag = commandFor(
   'flagTest',
   {
-    name: 'flag',
     on: TEST,
     text: 'Mark a test as flaky before a monitor does.',
     takes: { '--remove': 'Take the flag away.', ...REASON },
@@ -68,7 +66,6 @@ export const flag = commandFor(
 export const mute = commandFor(
   'muteMonitor',
   {
-    name: 'mute',
     on: TEST,
     text: 'Mute a monitor for one test: it still detects, but does not count for the status.',
     takes: {
@@ -102,7 +99,6 @@ export const mute = commandFor(
 export const label = commandFor(
   'setLabel',
   {
-    name: 'label',
     on: TEST,
     text: 'Put a label on a test, or take it away.',
     takes: { '<label>': 'The label.', '--remove': 'Take it away.' },
@@ -116,7 +112,6 @@ export const label = commandFor(
 export const ticket = commandFor(
   'linkTicketToTestCase',
   {
-    name: 'ticket',
     on: TEST,
     text: 'Link a ticket to a test. It replaces the present one.',
     takes: {

@@ -14,7 +14,6 @@ const MAX_RANGE_MS = 92 * DAY_MS;
 export const cost = commandFor(
   'costOfFlakes',
   {
-    name: 'cost',
     on: TESTS_OF_REPO,
     text: 'Show what flaky tests cost the queues: pull requests removed or tested again, waiting, CI time.',
     takes: {

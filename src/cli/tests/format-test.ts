@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import type { TestCase, TestDetails } from '../../contract/test-details.ts';
-import { formatFacts, formatRows } from '../core/table.ts';
+import { type Facts, formatFacts, formatRows } from '../core/table.ts';
 import { clean, formatTime, paint, type Style } from '../core/terminal.ts';
 
 type TestView = Static<typeof TestCase>;
@@ -50,15 +50,16 @@ export function formatRate(rate: number): string {
 /** Everything about one test but its history. */
 export function formatDetails(test: DetailsView): string {
   const { status } = test;
-  const facts: [string, string][] = [
+  const facts: Facts = [
     ['Status', `${paint(styleOfStatus(status.value), status.value)}, since ${formatTime(status.timestamp)}`],
     ['Why', clean(status.reason)],
     ['Quarantine', describeQuarantine(test)],
+    ['Flagged', test.flag && describeAct(test.flag)],
+    ['Fails', describeRates(test)],
+    ...optionalFacts(test).map(([name, value]) => [name, value ? clean(value) : undefined] as const),
+    ['First seen', formatTime(test.first_seen_at)],
+    ['Id', test.id],
   ];
-  if (test.flag !== undefined) facts.push(['Flagged', describeAct(test.flag)]);
-  facts.push(['Fails', describeRates(test)]);
-  for (const [name, value] of optionalFacts(test)) if (value !== '') facts.push([name, clean(value)]);
-  facts.push(['First seen', formatTime(test.first_seen_at)], ['Id', test.id]);
   return [
     `${paint('bold', clean(formatName({ ...test, file_path: null })))}\n${formatFacts(facts)}`,
     ...formatMonitors(test),
@@ -66,14 +67,14 @@ export function formatDetails(test: DetailsView): string {
   ].join('\n');
 }
 
-function optionalFacts(test: DetailsView): [string, string][] {
+function optionalFacts(test: DetailsView): Facts {
   return [
-    ['File', test.file_path ?? ''],
-    ['Class', test.classname ?? ''],
+    ['File', test.file_path],
+    ['Class', test.classname],
     ['Suites', test.suites.join(', ')],
     ['Owners', test.codeowners.join(', ')],
     ['Labels', test.labels.map(({ name }) => name).join(', ')],
-    ['Ticket', test.ticket?.html_url ?? ''],
+    ['Ticket', test.ticket?.html_url],
     ['Page', test.html_url],
   ];
 }

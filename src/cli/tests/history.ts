@@ -12,7 +12,6 @@ const STYLES: Readonly<Record<string, Style>> = { SUCCESS: 'green', FAILURE: 're
 export const runs = commandFor(
   'listTestRuns',
   {
-    name: 'runs',
     on: TEST,
     text: 'List the runs of a test, the latest first.',
     takes: {
@@ -60,7 +59,6 @@ export function formatDuration(ms: number | null): string {
 export const events = commandFor(
   'listTestEvents',
   {
-    name: 'events',
     on: TEST,
     text: 'List what happened to a test, the latest first: its status, detections, and what people decided.',
     takes: PAGE,

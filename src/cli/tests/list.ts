@@ -38,7 +38,6 @@ const OPTIONS = {
 type ListOptions = Given<typeof OPTIONS>;
 
 export const list = row({
-  name: 'list',
   on: TESTS_OF_REPO,
   text: 'List tests. Default: those that are broken, and those that are flaky.',
   takes: OPTIONS,

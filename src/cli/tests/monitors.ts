@@ -13,7 +13,6 @@ type MonitorView = AnswerOf<'listMonitors'>['monitors'][number];
 type MonitorInput = BodyOf<'setMonitor'>['monitor'];
 
 const list = commandFor('listMonitors', {
-  name: 'list',
   isDefault: true,
   on: TESTS_OF_REPO,
   text: 'List the monitors of a repository; the word list may be left out.',
@@ -40,7 +39,6 @@ const SET_OPTIONS = {
 const set = commandFor(
   'setMonitor',
   {
-    name: 'set',
     on: TESTS_OF_REPO,
     text: 'Change a monitor; without <monitor>, create one. What is not named keeps its value. All tests follow.',
     takes: { '[monitor]': MONITOR_TEXT, ...SET_OPTIONS },
@@ -63,7 +61,6 @@ const set = commandFor(
 const remove = commandFor(
   'deleteMonitor',
   {
-    name: 'delete',
     on: TESTS_OF_REPO,
     text: 'Delete a monitor. It is resolved for every test.',
     takes: { '<monitor>': MONITOR_TEXT },
@@ -74,14 +71,13 @@ const remove = commandFor(
 );
 
 export const MONITORS: Row = {
-  name: 'monitors',
   text: 'Show or change the monitors, which decide what is flaky or broken.',
   examples: [
     'sluice tests monitors',
     "sluice tests monitors set 'Pass on retry' --parameter recovery_days=3",
     'sluice tests monitors set --file monitor.yaml',
   ],
-  rows: [list, set, remove],
+  rows: { list, set, delete: remove },
 };
 
 /** Options override the file. */

@@ -8,7 +8,6 @@ import { TESTS_OF_REPO } from './scope.ts';
 const NAMES = Object.keys(TEST_SETTINGS);
 
 const get = commandFor('getTestSettings', {
-  name: 'get',
   isDefault: true,
   on: TESTS_OF_REPO,
   text: 'Show the settings, and who changed them and the monitors last; the word get may be left out.',
@@ -19,7 +18,6 @@ const get = commandFor('getTestSettings', {
 const set = commandFor(
   'updateTestSettings',
   {
-    name: 'set',
     on: TESTS_OF_REPO,
     text: 'Change settings. What is not named stays.',
     takes: { '<name=value...>': `Of ${NAMES.join(', ')}; none for no template or threshold.` },
@@ -33,10 +31,9 @@ const set = commandFor(
 );
 
 export const SETTINGS: Row = {
-  name: 'settings',
   text: 'Show or change how Sluice treats the tests of a repository.',
   examples: ['sluice tests settings', 'sluice tests settings set auto_quarantine=true'],
-  rows: [get, set],
+  rows: { get, set },
 };
 
 function parsePair(text: string): readonly [string, unknown] {

@@ -5,7 +5,6 @@ import { TEST } from './scope.ts';
 import { formatSparkline, isUnicodeTerminal } from './sparkline.ts';
 
 export const show = row({
-  name: 'show',
   on: TEST,
   text: 'Show a test: its status and why, its quarantine, what its monitors say, how it fails, and its last 30 days.',
   takes: { '--web': WEB_TEXT },

@@ -15,5 +15,8 @@ export const TESTS: Row = {
     'sluice tests show "retries on a closed connection"',
     "sluice tests quarantine d8c1d5ba-6c9a-5c0a-8f3e-5a1f5a4c9b11 --reason 'See NET-12' --until 7d",
   ],
-  rows: [...[list, cost, show, quarantine, flag, mute, label, ticket, runs, events], ...[UPLOADS, MONITORS, SETTINGS]],
+  rows: {
+    ...{ list, cost, show, quarantine, flag, mute, label, ticket, runs, events },
+    ...{ uploads: UPLOADS, monitors: MONITORS, settings: SETTINGS },
+  },
 };

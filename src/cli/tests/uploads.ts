@@ -18,7 +18,6 @@ const STYLES: Readonly<Record<string, Style>> = {
 const list = commandFor(
   'listUploads',
   {
-    name: 'list',
     isDefault: true,
     on: TESTS_OF_REPO,
     text: 'List uploads of test results, the latest first; the word list may be left out.',
@@ -32,7 +31,6 @@ const list = commandFor(
 const again = commandFor(
   'processUploadAgain',
   {
-    name: 'again',
     on: TESTS_OF_REPO,
     text: 'Process an upload again, from its files, which are kept for some days.',
     takes: { '<id>': 'The id of the upload.' },
@@ -45,7 +43,6 @@ const again = commandFor(
 const ignore = commandFor(
   'ignoreUpload',
   {
-    name: 'ignore',
     on: TESTS_OF_REPO,
     text: 'Ignore an upload as evidence, such as one from an outage. Its runs stay listed.',
     takes: {
@@ -61,10 +58,9 @@ const ignore = commandFor(
 );
 
 export const UPLOADS: Row = {
-  name: 'uploads',
   text: 'List uploads of test results, the latest first.',
   examples: ['sluice tests uploads', 'sluice tests uploads --issues --limit 1'],
-  rows: [list, again, ignore],
+  rows: { list, again, ignore },
 };
 
 function formatUploads(uploads: readonly UploadView[], withIssues: boolean): string {

@@ -11,13 +11,6 @@ export interface ReportFile {
   readonly sizeBytes: number;
 }
 
-export interface FoundReports {
-  /** Sorted by name, without duplicates. */
-  readonly files: readonly ReportFile[];
-  /** Patterns that match no file. */
-  readonly unmatched: readonly string[];
-}
-
 /** More files in one upload mean a wrong pattern. */
 const MAX_FILES = 5_000;
 
@@ -26,7 +19,7 @@ const SKIPPED = ['node_modules', '.git'];
 
 /** Finds files by name or pattern (`**` is any folders). A folder stands for every .xml file below it. */
 // SPEC W5
-export async function findReports(patterns: readonly string[], folder: string): Promise<FoundReports> {
+export async function findReports(patterns: readonly string[], folder: string) {
   const files = new Map<string, ReportFile>();
   const unmatched: string[] = [];
   for (const pattern of patterns) {

@@ -2,15 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
+import type { StreamedBody } from '../core/client.ts';
 import { type Packing, packingOf, type ReportFile, readHead } from './find-reports.ts';
 
-export interface Multipart {
-  readonly contentType: string;
-  /** A new stream on each call: an upload may be retried. */
-  bytes(): AsyncGenerator<Uint8Array>;
-}
-
-export interface MultipartContent {
+interface MultipartContent {
   /** Empty ones are left out. */
   readonly fields: Readonly<Record<string, string>>;
   readonly files: readonly ReportFile[];
@@ -24,7 +19,7 @@ export interface MultipartContent {
 const PACK_FROM_BYTES = 64 * 1024;
 
 /** The reports and their fields, read from disk while they are sent; large files are compressed on the way. */
-export function createMultipart({ fields, files, codeOwners, onRead }: MultipartContent): Multipart {
+export function createMultipart({ fields, files, codeOwners, onRead }: MultipartContent): StreamedBody {
   const boundary = `sluice-${randomUUID()}`;
   const head = (lines: readonly string[]): Uint8Array =>
     Buffer.from(`--${boundary}\r\n${lines.join('\r\n')}\r\n\r\n`, 'utf8');

@@ -34,12 +34,7 @@ export async function readReports(
   return { ...outcome.end(), troubled, unaccounted };
 }
 
-interface ReportEnd {
-  readonly problem: string | undefined;
-  readonly unaccounted: number;
-}
-
-async function readReport(file: ReportFile, take: (cases: readonly JunitCase[]) => void): Promise<ReportEnd> {
+async function readReport(file: ReportFile, take: (cases: readonly JunitCase[]) => void) {
   const decoder = createXmlDecoder();
   const parser = createJunitParser();
   let problem: string | undefined;

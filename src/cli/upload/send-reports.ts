@@ -4,9 +4,10 @@ import type { AnswerOf } from '../core/operations.ts';
 import { say } from '../core/terminal.ts';
 import type { ReportFile } from './find-reports.ts';
 import { createMultipart } from './multipart.ts';
+import type { UploadOptions } from './options.ts';
 import { createProgress } from './progress.ts';
 import { withRetries } from './retry.ts';
-import type { GivenFacts, UploadFacts } from './upload-facts.ts';
+import type { UploadFacts } from './upload-facts.ts';
 
 export type Sent =
   | { readonly kind: 'sent'; readonly reply: AnswerOf<'uploadResults'> }
@@ -51,18 +52,6 @@ function fieldsOf({ org, facts, root }: UploadRun): Readonly<Record<string, stri
     checkout_root: root,
     job_attempt: facts.jobAttempt === null ? '' : String(facts.jobAttempt),
   };
-}
-
-export interface UploadOptions extends GivenFacts {
-  readonly org?: string;
-  readonly exitCode?: number;
-  readonly quarantine: boolean;
-  readonly allowEmpty: boolean;
-  readonly dryRun?: true;
-  readonly wait?: true;
-  readonly retries: number;
-  /** A file, or false: none. If absent, the usual places are searched. */
-  readonly codeowners?: string | boolean;
 }
 
 /** The inputs of one upload command. */

@@ -8,38 +8,13 @@ import type { Checkout } from '../../git/read-checkout.ts';
 import type { RepoRef } from '../core/arguments.ts';
 import { usageError } from '../core/exit.ts';
 import { clean } from '../core/terminal.ts';
+import type { UploadOptions } from './options.ts';
 
 /** Facts from the command line. */
-export interface GivenFacts {
-  readonly repo?: RepoRef;
-  readonly sha?: string;
-  readonly branch?: string;
-  readonly pr?: number;
-  readonly job?: string;
-  readonly jobUrl?: string;
-  readonly variant?: string;
-  readonly testRunId?: string;
-  readonly check?: string;
-  readonly fork?: boolean;
-  readonly attempt?: number;
-}
+export type GivenFacts = Partial<UploadOptions>;
 
-/** The facts sent with the reports. */
-export interface UploadFacts {
-  readonly repo: RepoRef;
-  readonly sha: string;
-  readonly branch: string;
-  readonly prNumber: number | null;
-  readonly jobName: string;
-  readonly jobUrl: string;
-  /** Empty: none. */
-  readonly variant: string;
-  readonly testRunId: string;
-  readonly check: string;
-  readonly isFork: boolean;
-  /** The attempt number of the job; null: unknown. */
-  readonly jobAttempt: number | null;
-}
+/** The facts sent with the reports. A text that is empty is not sent. */
+export type UploadFacts = Awaited<ReturnType<typeof chooseFacts>>;
 
 export interface FactSources {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -53,7 +28,7 @@ const NO_RULES = { testBranchPrefix: 'sluice-test', stableBranches: [] };
 
 /** Options win over the environment of CI, which wins over the checkout. */
 // SPEC W6
-export async function chooseFacts(given: GivenFacts, sources: FactSources): Promise<UploadFacts> {
+export async function chooseFacts(given: GivenFacts, sources: FactSources) {
   const { environment } = sources;
   if (given.testRunId !== undefined && given.check === undefined) {
     throw usageError('Say which check of the candidate these are the results of: --check.');

@@ -1,8 +1,8 @@
 import { access, constants, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { createTestIds } from '../../flaky/identity/test-id.ts';
-import { parseIntegerWithin, parsePrNumber, parseRepo } from '../core/arguments.ts';
-import { chooseOrg, chooseUploadRepo, findCheckout, ORG_TEXT, REPO_OPTION_TEXT } from '../core/checkout.ts';
+import { succeeds } from '../../lib/succeeds.ts';
+import { chooseOrg, chooseUploadRepo, findCheckout } from '../core/checkout.ts';
 import { row } from '../core/command.ts';
 import type { Context } from '../core/context.ts';
 import { CliError, usageError } from '../core/exit.ts';
@@ -10,8 +10,9 @@ import { say } from '../core/terminal.ts';
 import type { Quarantine, UploadEnd } from './exit-code.ts';
 import { type FailingTest, lookUp } from './failing-tests.ts';
 import { findReports, findRoot, type ReportFile } from './find-reports.ts';
+import { UPLOAD_TAKES, type UploadOptions } from './options.ts';
 import { type ReadReports, readReports } from './read-reports.ts';
-import { type Sent, sendReports, type UploadOptions, type UploadRun } from './send-reports.ts';
+import { type Sent, sendReports, type UploadRun } from './send-reports.ts';
 import { showEnd } from './show-end.ts';
 import { chooseFacts } from './upload-facts.ts';
 
@@ -32,36 +33,7 @@ export const UPLOAD = row({
   text:
     'Upload JUnit reports, and fail only for tests that are not quarantined. ' +
     'The commit, the branch and the job are taken from the environment of CI and from git.',
-  takes: {
-    '<reports...>': 'Files, patterns such as "reports/**/*.xml", or folders (every .xml file below them).',
-    '--org <slug>': ORG_TEXT,
-    '-R, --repo <repo>': [REPO_OPTION_TEXT, parseRepo],
-    '--sha <commit>': 'The commit that was tested.',
-    '--branch <branch>': 'The branch that was tested.',
-    '--pr <number>': ['The pull request that was tested.', parsePrNumber],
-    '--job <name>': 'The name of the CI job. Results are compared within one job.',
-    '--job-url <url>': 'The address of the CI job, for people.',
-    '--variant <name>': 'The platform, such as linux-arm64: the same test on another one is another test.',
-    '--test-run-id <id>': 'The candidate of a queue that was tested: the last part of its test branch.',
-    '--check <name>': 'The check of the candidate that these are the results of.',
-    '--fork': 'The commit is a fork\u2019s: its results count, and are evidence for nothing.',
-    '--no-fork': 'The commit is not a fork\u2019s, whatever the environment of CI says.',
-    '--attempt <number>': ['Which try of the job this is, from 1.', parseIntegerWithin(1, 999_999)],
-    '--codeowners <file>':
-      'The CODEOWNERS file that names the owners of the tests. Default: that of the checkout, in the places of forges.',
-    '--no-codeowners': 'Send no owners.',
-    '--exit-code <number>': ['The exit code of the test process.', parseIntegerWithin(0, 255)],
-    '--no-quarantine': 'Do not ask what is quarantined.',
-    '--no-allow-empty': 'Exit with 70 if no report is found.',
-    '--dry-run': 'Read the reports and ask what is quarantined, but upload nothing.',
-    '--wait': 'Wait until the upload is processed, and say how that went. Needs a token that may read.',
-    '--retries <number>': {
-      text: 'How often to try again if no server answers.',
-      parse: parseIntegerWithin(0, 10),
-      initial: 4,
-    },
-    '--allow-empty': { text: '', shown: '' },
-  },
+  takes: UPLOAD_TAKES,
   examples: [
     "sluice upload 'reports/**/*.xml'",
     'code=0; npm test || code=$?; sluice upload reports --exit-code $code   # fails only for what is not quarantined',
@@ -181,10 +153,6 @@ async function findInCheckout(folder: string): Promise<ReportFile | undefined> {
 async function describe(folder: string, name: string): Promise<ReportFile | undefined> {
   const file = path.resolve(folder, name);
   const found = await stat(file).catch(() => undefined);
-  const isReadable = await access(file, constants.R_OK).then(
-    () => true,
-    () => false,
-  );
-  if (!found?.isFile() || !isReadable) return undefined;
+  if (!found?.isFile() || !(await succeeds(access(file, constants.R_OK)))) return undefined;
   return { name: name.split(path.sep).join('/'), path: file, sizeBytes: found.size };
 }

@@ -1,20 +1,14 @@
 import type { TSchema } from 'typebox';
-import type { SluiceKeywords } from '../../contract/schema.ts';
+import type { ApiSchema } from '../../contract/schema.ts';
 import { invalidField } from './problem.ts';
 
 /** `path` is the JSON pointer of the value. */
 export type Convert = (value: unknown, path: string) => unknown;
 
-interface Node extends SluiceKeywords {
-  readonly properties?: Readonly<Record<string, Node>>;
-  readonly items?: Node;
-  readonly anyOf?: readonly Node[];
-}
-
 /** Converts a validated request as its schema says. Undefined where nothing in it is converted. */
 export function createReader(schema: TSchema): Convert | undefined {
   return convertParts(
-    schema as Node,
+    schema as ApiSchema,
     ({ 'x-sluice-read': read }) => read && ((value, path) => tryRead(read, value, path)),
   );
 }
@@ -30,26 +24,26 @@ function tryRead(read: (value: never) => unknown, value: unknown, path: string):
 /** Converts a reply to one with enums in lower case. Undefined where it has none, so that most values are not copied. */
 // SPEC H9
 export function createLowering(schema: TSchema): Convert | undefined {
-  return convertParts(schema as Node, (node) => (node['x-sluice-lower'] ? lower : undefined));
+  return convertParts(schema as ApiSchema, (node) => (node['x-sluice-lower'] ? lower : undefined));
 }
 
 function lower(value: unknown): unknown {
   return typeof value === 'string' ? value.toLowerCase() : value;
 }
 
-type ConvertOf = (node: Node) => Convert | undefined;
+type ConvertOf = (node: ApiSchema) => Convert | undefined;
 
-function convertParts(node: Node, of: ConvertOf): Convert | undefined {
+function convertParts(node: ApiSchema, of: ConvertOf): Convert | undefined {
   const convert = of(node) ?? convertItems(node, of) ?? convertFields(node, of) ?? convertAny(node, of);
   return convert && ((value, path) => (value === undefined || value === null ? value : convert(value, path)));
 }
 
-function convertItems({ items }: Node, of: ConvertOf): Convert | undefined {
+function convertItems({ items }: ApiSchema, of: ConvertOf): Convert | undefined {
   const convert = items && convertParts(items, of);
   return convert && ((list, path) => (list as unknown[]).map((item, index) => convert(item, `${path}/${index}`)));
 }
 
-function convertFields({ properties = {} }: Node, of: ConvertOf): Convert | undefined {
+function convertFields({ properties = {} }: ApiSchema, of: ConvertOf): Convert | undefined {
   const converts = Object.entries(properties).flatMap(([name, field]) => {
     const convert = convertParts(field, of);
     return convert === undefined ? [] : [[name, convert] as const];
@@ -65,7 +59,7 @@ function convertFields({ properties = {} }: Node, of: ConvertOf): Convert | unde
 }
 
 /** A value is converted as the alternatives of its kind say: the fields of all objects together, a list, or another value. */
-function convertAny({ anyOf = [] }: Node, of: ConvertOf): Convert | undefined {
+function convertAny({ anyOf = [] }: ApiSchema, of: ConvertOf): Convert | undefined {
   const fields = convertFields({ properties: Object.assign({}, ...anyOf.map(({ properties }) => properties)) }, of);
   const list = anyOf.map((each) => convertItems(each, of)).find(Boolean);
   const plain = anyOf

@@ -94,33 +94,21 @@ const RESHAPES: Readonly<Record<string, Translate>> = {
 
 // SPEC E32
 function withoutSeveral(body: unknown): unknown {
-  if (typeof body !== 'object' || body === null || !('prs' in body)) return body;
-  const { prs: _, ...rest } = body;
-  return rest;
+  return isJson(body) && 'prs' in body ? without(body, 'prs') : body;
 }
 
 // SPEC E16
 function withoutHead(body: unknown): unknown {
-  const { pr } = (body ?? {}) as { readonly pr?: unknown };
-  if (typeof pr !== 'object' || pr === null || !('sha' in pr)) return body;
-  const { sha: _, ...rest } = pr;
-  return { ...(body as Json), pr: rest };
+  const pr = isJson(body) ? body['pr'] : undefined;
+  return isJson(pr) && 'sha' in pr ? { ...(body as Json), pr: without(pr, 'sha') } : body;
 }
 
 /** Without alarms, holds, freezes and statistics, and with required checks as plain names: their apps are an extension of ours. */
 // SPEC H25
 function asQueue(queue: unknown): Json {
-  const { alarms: _1, held: _2, learned: _3, frozen: _8, requiredStatuses, ...others } = queue as QueueReply;
-  const { stateSince: _4, stateBy: _5, stateReason: _6, stateUntil: _7, ...rest } = others;
-  return { ...rest, requiredStatuses: requiredStatuses?.map(toName) ?? null };
-}
-
-interface QueueReply extends Json {
-  readonly alarms?: unknown;
-  readonly hold?: unknown;
-  readonly learned?: unknown;
-  readonly frozen?: unknown;
-  readonly requiredStatuses: readonly RequiredStatus[] | null;
+  const rest = without(queue as Json, 'alarms held learned frozen stateSince stateBy stateReason stateUntil');
+  const statuses = rest['requiredStatuses'] as readonly RequiredStatus[] | null;
+  return { ...rest, requiredStatuses: statuses?.map(toName) ?? null };
 }
 
 function toName(status: RequiredStatus): string {
@@ -129,24 +117,22 @@ function toName(status: RequiredStatus): string {
 
 // SPEC F32
 function withoutDecisions(test: Json): Json {
-  const {
-    first_seen_at: _1,
-    quarantined_at: _2,
-    quarantine_override: _3,
-    flag: _4,
-    labels: _5,
-    monitors: _6,
-    daily: _7,
-    pull_requests_impacted_last_30d: _8,
-    average_duration_ms: _9,
-    last_failure_at: _10,
-    suites: _11,
-    ...rest
-  } = test;
-  return rest;
+  return without(
+    test,
+    'first_seen_at quarantined_at quarantine_override flag labels monitors daily pull_requests_impacted_last_30d average_duration_ms last_failure_at suites',
+  );
 }
 
 function withoutRunFigures(test: Json): Json {
-  const { most_common_failures: _1, failure_rate_last_7d: _2, failure_rate_last_24h: _3, ...rest } = test;
-  return rest;
+  return without(test, 'most_common_failures failure_rate_last_7d failure_rate_last_24h');
+}
+
+function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null;
+}
+
+/** `fields` has blanks between the names. */
+function without(from: Json, fields: string): Json {
+  const names = fields.split(' ');
+  return Object.fromEntries(Object.entries(from).filter(([name]) => !names.includes(name)));
 }

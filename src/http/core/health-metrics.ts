@@ -1,6 +1,7 @@
 import type { App } from '../../app/core/app.ts';
 import { createDiskMeasure } from '../../app/upkeep/readiness.ts';
 import type { Gauge } from '../../lib/exposition.ts';
+import { succeeds } from '../../lib/succeeds.ts';
 
 interface Health {
   /** Throws as /readyz answers. */
@@ -17,11 +18,8 @@ const known = new WeakMap<App, Describe>();
 export function keepHealth(app: App, { checkReady, dataFolder }: Health): void {
   const measureDisk = dataFolder === undefined ? undefined : createDiskMeasure(app.clock, dataFolder);
   known.set(app, async () => {
-    const isReady = await checkReady().then(
-      () => true,
-      () => false,
-    );
-    const ready = one('sluice_ready', 'Whether /readyz says that the server is ready.', isReady ? 1 : 0);
+    const isReady = await succeeds(checkReady());
+    const ready = one('sluice_ready', 'Whether /readyz says that the server is ready.', Number(isReady));
     // The disk of a hanging folder has no numbers.
     const disk = await measureDisk?.().catch(() => undefined);
     if (disk === undefined) return [ready];

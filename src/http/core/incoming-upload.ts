@@ -52,10 +52,7 @@ interface Patience {
 
 /** One timer for all chunks, restarted by each. */
 function createPatience(timeoutMs: number): Patience {
-  let giveUp: (problem: HttpProblem) => void = () => undefined;
-  const late = new Promise<never>((_, reject) => {
-    giveUp = reject;
-  });
+  const { promise: late, reject: giveUp } = Promise.withResolvers<never>();
   late.catch(() => undefined);
   let isWaiting = false;
   const timer = setTimeout(() => {

@@ -45,7 +45,7 @@ export function readBody(request: IncomingMessage, reading: BodyReading, done: D
   const { limitBytes = BODY_LIMIT_BYTES } = reading;
   if (isAnnouncedTooLarge(request, limitBytes)) return done(tooLarge(limitBytes));
   try {
-    new Reading(decode(request), request, reading, done);
+    readFrom(decode(request), request, reading, done);
   } catch (error) {
     done(error as Error);
   }
@@ -62,86 +62,59 @@ export function takeArrived(request: IncomingMessage): Buffer | undefined {
   return body;
 }
 
-class Reading {
-  readonly #source: Readable;
-  readonly #request: IncomingMessage;
-  readonly #options: BodyReading;
-  readonly #done: Done;
-  readonly #held: HeldBody;
-  readonly #chunks: Buffer[] = [];
-  readonly #timer: NodeJS.Timeout;
-  #waiting: NodeJS.Timeout | undefined;
-  #length = 0;
-  #isOver = false;
-
-  constructor(source: Readable, request: IncomingMessage, options: BodyReading, done: Done) {
-    this.#source = source;
-    this.#request = request;
-    this.#options = options;
-    this.#done = done;
-    this.#held = options.budget.hold(options.owner, () => this.#goOn());
-    this.#timer = setTimeout(() => this.#refuse(this.#waiting === undefined ? late() : busy()), options.timeoutMs);
-    source.on('data', (chunk: Buffer) => {
-      if (!this.#isOver) this.#take(chunk);
-    });
-    source.on('end', () => this.#finish());
-    source.on('error', (error) => this.#refuse(error));
-  }
-
-  #take(chunk: Buffer): void {
-    const { limitBytes = BODY_LIMIT_BYTES, inspect } = this.#options;
-    this.#length += chunk.length;
-    if (this.#length > limitBytes) return this.#refuse(tooLarge(limitBytes));
+function readFrom(source: Readable, request: IncomingMessage, reading: BodyReading, done: Done): void {
+  const { limitBytes = BODY_LIMIT_BYTES, timeoutMs, budget, owner, inspect } = reading;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let isOver = false;
+  let waiting: NodeJS.Timeout | undefined;
+  const held = budget.hold(owner, () => {
+    clearTimeout(waiting);
+    waiting = undefined;
+    source.resume();
+  });
+  const timer = setTimeout(() => refuse(waiting === undefined ? late() : busy()), timeoutMs);
+  /** Returns false if it had ended before. */
+  const end = (): boolean => {
+    if (isOver) return false;
+    isOver = true;
+    clearTimeout(timer);
+    clearTimeout(waiting);
+    return true;
+  };
+  const refuse = (error: Error): void => {
+    if (!end()) return;
+    chunks.length = 0;
+    held.release();
+    if (source !== request) source.destroy();
+    request.resume();
+    done(error);
+  };
+  // SPEC H31
+  const waitForRoom = (): void => {
+    source.pause();
+    waiting = setTimeout(() => refuse(busy()), MAX_WAIT_MS);
+  };
+  const take = (chunk: Buffer): void => {
+    length += chunk.length;
+    if (length > limitBytes) return refuse(tooLarge(limitBytes));
     try {
       inspect?.(chunk);
     } catch (problem) {
-      return this.#refuse(problem as Error);
+      return refuse(problem as Error);
     }
-    this.#chunks.push(chunk);
-    const next = this.#held.add(chunk.length);
-    if (next === 'give_up') this.#refuse(busy());
-    else if (next === 'wait') this.#wait();
-  }
-
-  // SPEC H31
-  #wait(): void {
-    this.#source.pause();
-    this.#waiting = setTimeout(() => this.#refuse(busy()), MAX_WAIT_MS);
-  }
-
-  #goOn(): void {
-    clearTimeout(this.#waiting);
-    this.#waiting = undefined;
-    this.#source.resume();
-  }
-
-  #finish(): void {
-    if (!this.#end()) return;
-    this.#done(null, { length: this.#length, take: () => this.#join(), held: this.#held });
-  }
-
-  #join(): Buffer {
-    const chunks = this.#chunks.splice(0);
-    return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, this.#length);
-  }
-
-  #refuse(error: Error): void {
-    if (!this.#end()) return;
-    this.#chunks.length = 0;
-    this.#held.release();
-    if (this.#source !== this.#request) this.#source.destroy();
-    this.#request.resume();
-    this.#done(error);
-  }
-
-  /** Returns false if it had ended before. */
-  #end(): boolean {
-    if (this.#isOver) return false;
-    this.#isOver = true;
-    clearTimeout(this.#timer);
-    clearTimeout(this.#waiting);
-    return true;
-  }
+    chunks.push(chunk);
+    const next = held.add(chunk.length);
+    if (next === 'give_up') refuse(busy());
+    else if (next === 'wait') waitForRoom();
+  };
+  source.on('data', (chunk: Buffer) => {
+    if (!isOver) take(chunk);
+  });
+  source.on('end', () => {
+    if (end()) done(null, { length, take: () => Buffer.concat(chunks.splice(0), length), held });
+  });
+  source.on('error', refuse);
 }
 
 /**

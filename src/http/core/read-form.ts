@@ -120,10 +120,7 @@ interface Failure {
 /** Keeps the first error. */
 function createFailure(): Failure {
   let reason: { readonly error: unknown } | undefined;
-  let reject: (error: unknown) => void = () => undefined;
-  const failed = new Promise<never>((_, no) => {
-    reject = no;
-  });
+  const { promise: failed, reject } = Promise.withResolvers<never>();
   failed.catch(() => undefined);
   return {
     fail: (error) => {

@@ -1,8 +1,9 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { FieldError } from '../../app/core/refusal.ts';
-import type { SluiceKeywords } from '../../contract/schema.ts';
+import type { ApiSchema } from '../../contract/schema.ts';
 import { memo } from '../../lib/memo.ts';
+import { nearest } from '../../lib/nearest.ts';
 import { HttpProblem } from './problem.ts';
 
 /** Throws one problem that names all errors. */
@@ -15,26 +16,13 @@ export function createValidator(schema: TSchema): Validator {
     own ??= compile(schema);
     if (own.Check(value)) return;
     const errors: FieldError[] = [];
-    collect(schema as Node, value, '', errors);
+    collect(schema as ApiSchema, value, '', errors);
     throw new HttpProblem('VALIDATION_FAILED', summarize(errors), errors);
   };
 }
 
 /** A list of a million wrong values needs no million sentences. */
 const MAX_ERRORS = 50;
-
-/** The keywords that the contract uses. */
-interface Node extends SluiceKeywords {
-  readonly type?: string | readonly string[];
-  readonly properties?: Readonly<Record<string, Node>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: boolean;
-  readonly items?: Node;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly dependentRequired?: Readonly<Record<string, readonly string[]>>;
-  readonly dependentSchemas?: Readonly<Record<string, Node>>;
-}
 
 interface Compiled {
   Check(value: unknown): boolean;
@@ -49,7 +37,7 @@ function fits(schema: object, value: unknown): boolean {
 }
 
 /** Descends to the values that do not fit, but not below a schema that has its own message. */
-function collect(schema: Node, value: unknown, path: string, errors: FieldError[]): void {
+function collect(schema: ApiSchema, value: unknown, path: string, errors: FieldError[]): void {
   if (errors.length >= MAX_ERRORS || fits(schema, value)) return;
   const message = schema['x-sluice-message'];
   if (message !== undefined) errors.push({ path, message });
@@ -58,7 +46,7 @@ function collect(schema: Node, value: unknown, path: string, errors: FieldError[
   else errors.push({ path, message: compile(schema).Errors(value)[0]?.message ?? 'does not fit' });
 }
 
-function collectObject(schema: Node, value: unknown, path: string, errors: FieldError[]): void {
+function collectObject(schema: ApiSchema, value: unknown, path: string, errors: FieldError[]): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     errors.push({ path, message: 'must be an object' });
     return;
@@ -81,7 +69,7 @@ function collectObject(schema: Node, value: unknown, path: string, errors: Field
 
 /** For an object whose fields fit one by one, but not together. */
 // SPEC H36
-function brokenRules(schema: Node, value: object, path: string): FieldError[] {
+function brokenRules(schema: ApiSchema, value: object, path: string): FieldError[] {
   const { dependentRequired = {}, dependentSchemas = {}, 'x-sluice-rule': own = 'does not fit' } = schema;
   const missing = Object.entries(dependentRequired)
     .filter(([given]) => Object.hasOwn(value, given))
@@ -96,7 +84,7 @@ function brokenRules(schema: Node, value: object, path: string): FieldError[] {
   return broken.length > 0 ? broken : [{ path: field === undefined ? path : `${path}/${field}`, message: own }];
 }
 
-function collectList(schema: Node, value: unknown, path: string, errors: FieldError[]): void {
+function collectList(schema: ApiSchema, value: unknown, path: string, errors: FieldError[]): void {
   if (!Array.isArray(value)) {
     errors.push({ path, message: 'must be a list' });
     return;
@@ -126,23 +114,6 @@ function summarize(errors: readonly FieldError[]): string {
 
 // SPEC H7
 function describeUnknown(name: string, known: readonly string[]): string {
-  const [nearest] = known
-    .map((key) => ({ key, distance: editDistance(name.toLowerCase(), key.toLowerCase()) }))
-    .sort((a, b) => a.distance - b.distance);
-  if (nearest === undefined || nearest.distance > Math.max(3, name.length / 2)) return 'is not known here';
-  return `is not known here; did you mean "${nearest.key}"?`;
-}
-
-function editDistance(a: string, b: string): number {
-  if (a.length > 100) return a.length;
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const substitution = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min((row[j] as number) + 1, (next[j - 1] as number) + 1, substitution));
-    }
-    row = next;
-  }
-  return row[b.length] as number;
+  const meant = nearest(name, known);
+  return meant === undefined ? 'is not known here' : `is not known here; did you mean "${meant}"?`;
 }

@@ -14,6 +14,7 @@ import { createReader } from '../core/convert.ts';
 import { arriving, type IncomingUpload } from '../core/incoming-upload.ts';
 import { query } from '../core/parse.ts';
 import { HttpProblem } from '../core/problem.ts';
+import { encodingOf } from '../core/read-body.ts';
 import { readForm } from '../core/read-form.ts';
 import { type Route, route, uploadRoute } from '../core/route.ts';
 import { createValidator } from '../core/validate.ts';
@@ -102,7 +103,7 @@ function parseContentType({ headers }: IncomingMessage): 'form' | 'report' {
     );
   }
   if (!type.startsWith('multipart/')) return 'report';
-  if (encodingOf(headers) !== '') {
+  if (encodingOf({ headers }) !== '') {
     throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send a form as it is, and pack the files in it instead.');
   }
   return 'form';
@@ -110,7 +111,7 @@ function parseContentType({ headers }: IncomingMessage): 'form' | 'report' {
 
 /** Undefined: the first bytes decide. The body is stored as sent, and decompressed when it is processed. */
 function parseEncoding({ headers }: IncomingMessage): UploadFile['encoding'] | undefined {
-  const encoding = encodingOf(headers);
+  const encoding = encodingOf({ headers });
   switch (encoding) {
     case '':
       return undefined;
@@ -126,9 +127,4 @@ function parseEncoding({ headers }: IncomingMessage): UploadFile['encoding'] | u
         `The content encoding "${encoding.slice(0, 40)}" is not supported. Send the report as it is, or as gzip, deflate or zstd.`,
       );
   }
-}
-
-function encodingOf(headers: IncomingMessage['headers']): string {
-  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
-  return encoding === 'identity' ? '' : encoding;
 }

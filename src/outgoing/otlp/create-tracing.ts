@@ -1,6 +1,5 @@
-import type { Log } from '../../lib/log.ts';
-import type { Attributes, SpanContext, Tracing } from '../../lib/trace.ts';
-import { SpanSender } from './span-sender.ts';
+import type { SpanContext, Tracing } from '../../lib/trace.ts';
+import { SpanSender, type SpanSenderOptions } from './span-sender.ts';
 
 interface Sampling {
   /** Follows the parent's decision where there is a parent. */
@@ -9,14 +8,8 @@ interface Sampling {
   readonly ratio: number;
 }
 
-interface TracingOptions {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly timeoutMs: number;
-  readonly resource: Attributes;
+interface TracingOptions extends SpanSenderOptions {
   readonly sampling: Sampling;
-  readonly version: string;
-  readonly log: Log;
 }
 
 export interface OpenTracing extends Tracing {

@@ -1,0 +1,7 @@
+/** Whether the promise is fulfilled. */
+export function succeeds(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  );
+}
