@@ -5,6 +5,7 @@ import type { BuildAnswer } from '../../forge/forge.ts';
 import { present } from '../../lib/present.ts';
 import { findAnyCandidate } from '../queue/find-entry.ts';
 import { observeTargetBranch } from '../queue/read-target-branch.ts';
+import { getTestSettings } from '../tests/stored-test-settings.ts';
 import {
   DONE,
   type EffectAnswer,
@@ -33,7 +34,15 @@ export async function buildCandidate(run: EffectRun, effect: BuildCandidate): Pr
   // SPEC C9
   const head = isByTarget ? await run.forge.findBranchHead(run.repository, queue.branch) : undefined;
   if (isByTarget && (await observeTargetBranch(run.app, run.found, head))) return { kind: 'later', delayMs: 0 };
-  return { kind: 'event', event: toEvent(candidate, answer) };
+  const isHeadUnproven = candidate.purpose.kind === 'direct' && (await isQuarantinedAutomatically(run));
+  return { kind: 'event', event: toEvent(candidate, answer, isHeadUnproven) };
+}
+
+// SPEC L28
+async function isQuarantinedAutomatically({ app, found }: EffectRun): Promise<boolean> {
+  const repository = await app.directory.findRepositoryById(found.repositoryId);
+  const { settings } = repository === undefined ? {} : await getTestSettings(app, repository);
+  return settings?.quarantineEnabled === true && settings.autoQuarantine;
 }
 
 /** The same request builds the same commit, so that a second build only reads what is required of it now. */
@@ -61,10 +70,15 @@ async function build(run: EffectRun, candidate: Candidate, parent: Candidate | u
   });
 }
 
-function toEvent({ number: candidate }: Candidate, answer: BuildAnswer) {
+function toEvent({ number: candidate }: Candidate, answer: BuildAnswer, isHeadUnproven: boolean) {
   switch (answer.kind) {
     case 'built':
-      return { ...answer, kind: 'candidate_built' as const, candidate };
+      return {
+        ...answer,
+        kind: 'candidate_built' as const,
+        candidate,
+        ...(isHeadUnproven && { isHeadUnproven: true as const }),
+      };
     case 'conflict':
       return { ...answer, kind: 'candidate_conflicted' as const, candidate };
     case 'unbuildable':

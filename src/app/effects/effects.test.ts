@@ -8,6 +8,7 @@ import type { CandidateNumber } from '../../engine/model/candidate.ts';
 import type { LandCandidate } from '../../engine/model/effect.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { findCandidate, findEntry } from '../../engine/model/queue.ts';
+import { candidatesOf } from '../../engine/model/roster.ts';
 import type { QueueSettings } from '../../engine/model/settings.ts';
 import type { BuildRequest, LandRequest, PublishRequest } from '../../forge/forge.ts';
 import type { Hosting } from '../../forge/hosting.ts';
@@ -15,6 +16,7 @@ import { Fault } from '../../lib/fault.ts';
 import { setIn, valuesOf } from '../../lib/int-map.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
+import { currentTestSettings } from '../../storage/test-codec.ts';
 import type { App } from '../core/app.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { toForgeRepository } from '../core/find-queue.ts';
@@ -419,6 +421,23 @@ describe('landing by a merge API', () => {
     };
     assert.deepEqual(answer, { kind: 'event', event: { kind: 'landing_refused', candidate: FIRST, problem } });
   });
+});
+
+describe('a direct merge', () => {
+  for (const autoQuarantine of [false, true]) {
+    it(`${autoQuarantine ? 'takes the usual way' : 'lands'} where automatic quarantine is ${autoQuarantine ? 'on' : 'off'} [L28]`, async () => {
+      const world = await World.create({ directMergeMode: 'ALWAYS' }, { passedChecks: () => ['ci'] });
+      const { app, found } = await world.run();
+      const { settings, monitors } = currentTestSettings(found.repository, undefined);
+      const audit = { at: NOON, actor: 'ada', detail: '{}' };
+      const changed = { settings: { ...settings, autoQuarantine }, monitors };
+      assert.ok(await app.store.testSettings.save(found.repositoryId, 0, changed, audit));
+      await world.submit({ a: 'a' });
+      await world.build(FIRST);
+      const live = candidatesOf(await world.queue()).map(({ purpose, state }) => `${purpose.kind} ${state}`);
+      assert.deepEqual(live, [autoQuarantine ? 'main building' : 'direct passed']);
+    });
+  }
 });
 
 describe('building a candidate', () => {

@@ -113,7 +113,7 @@ async function storeForEnded(run: EffectRun, event: Omit<CheckJudged, 'at' | 'en
  * Judges results that came after the check was decided: before the landing they may undo the pass, after it they amend
  * its record. During the landing nothing is known yet.
  */
-// SPEC V61, V63
+// SPEC V61
 async function judgeLate(run: EffectRun, number: CandidateNumber, name: string): Promise<void> {
   const { app, found } = run;
   for (let tries = 0; tries < MAX_LANDING_S; tries += 1) {

@@ -74,7 +74,7 @@ export function evolveCandidate(work: Work, event: Exclude<CandidateEvent, Landi
   }
 }
 
-function build(work: Work, candidate: Candidate, { sha, tree, sources }: CandidateBuilt): Outcome {
+function build(work: Work, candidate: Candidate, { sha, tree, sources, isHeadUnproven }: CandidateBuilt): Outcome {
   if (candidate.state !== 'building') return notBuilding(candidate);
   const required = requiredChecks(work.queue.settings, sources, work.queue.lastPasses);
   const built: Candidate = { ...candidate, commit: { sha, tree } };
@@ -82,6 +82,7 @@ function build(work: Work, candidate: Candidate, { sha, tree, sources }: Candida
   if (typeof required === 'string' && isBeingLanded(work.queue, built)) putOff(work, built);
   else if (typeof required === 'string') failStart(work, built, { reason: required });
   else if (isReadable(work.queue, built)) concludeReadable(work, built);
+  else if (candidate.purpose.kind === 'direct' && isHeadUnproven === true) giveUpDirectMerge(work, built);
   else if (candidate.purpose.kind === 'direct') concludeDirectMerge(work, built, required);
   else {
     beginChecks(work, built, required);

@@ -138,6 +138,8 @@ export interface CandidateBuilt extends OfCandidate {
   readonly sha: Sha;
   readonly tree: Sha;
   readonly sources: RequiredSources;
+  /** A check of a head may have passed although a test failed, and nothing judges its reports. */
+  readonly isHeadUnproven?: true;
 }
 
 /**
