@@ -81,6 +81,11 @@ describe('a run in which only tests failed that are quarantined automatically', 
     assert.equal(check?.judgement && quarantineVerdictOf(check.judgement), 'WOULD_BE_REPEATED');
   });
 
+  story('is judged too where its check is required only since it passed [V55] [C28]')`
+    submit A; green A by=new; set requiredStatuses=["new"] → A=testing
+    repeat A by=new                                        → A=testing; runs A A
+  `;
+
   story('is not repeated any more once the queue stopped honoring quarantine [V45] [V56]', ON)`
     with requiredStatuses=["ci","lint"]
     submit A; fail A; repeat A; set honorQuarantine=OFF → A=failed; runs A

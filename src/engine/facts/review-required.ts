@@ -6,6 +6,7 @@ import type { RequiredReviewed } from '../model/event.ts';
 import { requiredChecks } from '../model/required.ts';
 import { candidatesOf } from '../model/roster.ts';
 import { APPLIED, ignored, keepCandidate, type Outcome, type Work } from '../model/work.ts';
+import { askForJudgement } from './report-check.ts';
 
 /**
  * A required check that was renamed never reports under its old name. So the required checks of a candidate are read
@@ -67,7 +68,11 @@ export function concludeReview(work: Work, candidate: Candidate, { sources }: Re
   // The tree that it waited for is tested for other checks. Pointing at itself makes it look for another equal tree.
   const waits = candidate.sameTreeAs && candidate.number;
   const { isUnderReview: _, ...known } = candidate;
-  const reviewed = { ...known, required, sameTreeAs: waits };
+  const present = { ...known, required, sameTreeAs: waits };
+  // A check that is required only now was not judged when it was reported.
+  const added = new Set(required.names).difference(new Set(candidate.required.names));
+  const checks = [...added].reduce((all, name) => askForJudgement(work, present, all, name), known.checks);
+  const reviewed = { ...present, checks };
   keepCandidate(work, reviewed);
   if (required.names.length === 0) passCandidate(work, reviewed, 'nothing_required');
   else if (reviewed.sameTreeAs === undefined) judge(work, reviewed);
