@@ -72,7 +72,12 @@ function notTheApp({ name, reporter }: CheckReported['check'], required: string)
  * quarantine.
  */
 // SPEC V12, V14
-export function askForJudgement(work: Work, candidate: Candidate, checks: readonly Check[], name: string): readonly Check[] {
+export function askForJudgement(
+  work: Work,
+  candidate: Candidate,
+  checks: readonly Check[],
+  name: string,
+): readonly Check[] {
   const mode = work.queue.settings.honorQuarantine;
   const index = checks.findIndex((check) => check.name === name);
   const check = checks[index];
