@@ -117,22 +117,6 @@ describe('a queue on Gitea', { concurrency: 4 }, () => {
     await world.untilMerged({ number });
   });
 
-  test('a pull request waits until the rules of its branch are met [G162]', async () => {
-    const world = await aWorld({
-      protection: { required_approvals: 1, enable_status_check: true, status_check_contexts: ['pr/*'] },
-    });
-    const pr = await world.open();
-    await world.say(pr, '/sluice merge');
-    await world.untilState(pr, 'NOT_READY');
-    const status = { state: 'success', context: 'pr/build' };
-    await world.people.get('ci', 'POST', `${world.path}/statuses/${pr.headSha}`, status);
-    await world.people.get('ci', 'POST', `${world.path}/pulls/${pr.number}/reviews`, { event: 'APPROVED' });
-    const { sha } = await world.untilTestBranch(pr);
-    await world.report(sha, 'success');
-    await world.untilState(pr, 'MERGED');
-    await world.untilMerged(pr);
-  });
-
   test('a command of somebody without write access changes nothing', async () => {
     const world = await aWorld();
     const pr = await world.open();
