@@ -175,23 +175,6 @@ describe('a damaged repository', () => {
     await queue.git.git(['fsck', '--strict']);
   });
 
-  it('the file of the target, emptied by a power cut: everything waits, and no branch is called gone [C46] [N3]', async () => {
-    const queue = await aQueue();
-    const number = await queue.submitOne();
-    const run = await queue.ci.runOf(number);
-    const file = join(queue.git.path, 'refs', 'heads', queue.ref.targetBranch);
-    const before = await readFile(file);
-    await writeFile(file, '');
-    await queue.ci.report(run, 'SUCCESS');
-    assertClear(await queue.untilReason(number, 'TRYING_AGAIN', /^Landing it failed: .*main is damaged/), queue);
-    await queue.untilReason(number, 'FORGE_UNAVAILABLE', /main is damaged/);
-    assert.deepEqual(await queue.alarms(), []);
-    await writeFile(file, before);
-    const entry = await queue.untilMerged(number);
-    await assertLanded(queue, entry);
-    assert.equal(entry.landed?.testRunId, run.testRunId);
-  });
-
   for (const lock of ['refs/heads/main.lock', 'packed-refs.lock']) {
     it(`a ${lock} that a dead process left: it waits, and says why [C16] [E15]`, async () => {
       const queue = await aQueue();

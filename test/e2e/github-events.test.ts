@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GithubWorld, shareGithub, WRITER } from './github-world.ts';
@@ -21,14 +20,6 @@ async function aWorld(t: TestContext): Promise<{ readonly world: GithubWorld; re
 
 /** The tests wait more than they compute. */
 describe('a server that GitHub tells what happens', { concurrency: 4 }, () => {
-  test('a command in a comment lands a pull request', async (t) => {
-    const { world } = await aWorld(t);
-    const pr = await world.open();
-    world.say(pr, '/sluice merge');
-    await world.untilState(pr, 'MERGED');
-    assert.notEqual(pr.merged, undefined);
-  });
-
   test('a label lands a pull request, and a failed check fails it', async (t) => {
     const { world, result } = await aWorld(t);
     result.now = 'failure';
@@ -42,29 +33,6 @@ describe('a server that GitHub tells what happens', { concurrency: 4 }, () => {
     result.now = 'success';
     world.github.label(pr, WRITER, LABEL);
     await world.untilState(pr, 'MERGED');
-  });
-
-  test('a pull request that is not ready lands when its review is there', async (t) => {
-    const { world } = await aWorld(t);
-    const { github, repository } = world;
-    github.protect(repository, 'main', { reviews: { count: 1, dismissesStale: false, needsCodeOwners: false } });
-    const pr = await world.open();
-    await world.api.ok('submitPullRequest', { ...world.ref, pr: { number: pr.number } });
-    await world.untilState(pr, 'NOT_READY');
-    github.setPermission(repository, 'root', 'admin');
-    github.review(pr, 'root', 'APPROVED');
-    await world.untilState(pr, 'MERGED');
-  });
-
-  test('a push cancels the pull request under test', async (t) => {
-    const { world, result } = await aWorld(t);
-    result.now = undefined;
-    const pr = await world.open();
-    world.say(pr, '/sluice merge');
-    await world.untilState(pr, 'TESTING');
-    await world.github.push(pr, { more: 'x\n' });
-    await world.untilState(pr, 'CANCELLED');
-    result.now = 'success';
   });
 
   test('deliveries that are doubled and disordered change nothing of how it ends [G31]', async (t) => {

@@ -60,30 +60,6 @@ function countMerged(world: GithubWorld): number {
 }
 
 describe('while GitHub has a bad day', TOGETHER, () => {
-  test('without any answer everything waits, says so, and goes on [E21] [G37]', async (t) => {
-    const world = await GithubWorld.of(t);
-    const { pr, sha } = await underTest(world);
-    const end = world.github.faults.always('*', { kind: 'error', status: 502, when: 'before' });
-    world.report(sha, 'success');
-    causeLook(world);
-    await untilExplained(world, pr, /502|does not answer|FORGE_UNAVAILABLE/);
-    assert.equal(pr.merged, undefined);
-    end();
-    const { landed } = await world.untilState(pr, 'MERGED');
-    assert.equal(landed?.testedSha, sha);
-    await untilSaid(world, pr, /Landed/);
-  });
-
-  test('with slow answers everything happens, once', async (t) => {
-    const world = await GithubWorld.of(t);
-    world.github.faults.always('*', { kind: 'slow', byMs: 300 });
-    const { pr, sha } = await underTest(world);
-    world.report(sha, 'success');
-    await world.untilState(pr, 'MERGED');
-    await untilSaid(world, pr, /Landed/);
-    assert.deepEqual(world.replies(pr), []);
-  });
-
   test('with git refused and the API not, commands wait, and what waits says so [E15] [G3] [G131]', async (t) => {
     const world = await GithubWorld.of(t);
     const end = world.github.faults.always('git-*', { kind: 'error', status: 503, when: 'before' });
@@ -205,20 +181,6 @@ describe('a server that is killed', TOGETHER, () => {
       },
     };
   }
-
-  test('after the merge was made, merges once [G22]', async (t) => {
-    const { world, killAndStart } = await aLife(t);
-    const { pr, sha } = await underTest(world);
-    world.github.faults.once(MERGE, { kind: 'silence', when: 'after' });
-    world.report(sha, 'success');
-    await until('it is merged', PATIENCE_MS, async () => pr.merged);
-    const next = await killAndStart('ends');
-    const { landed } = await next.untilState(pr, 'MERGED');
-    assert.equal(landed?.kind, 'SAME_TREE');
-    assert.equal(next.github.refs(next.repository).get('refs/heads/main'), landed?.sha);
-    await untilSaid(next, pr, /Landed/);
-    assert.deepEqual(next.replies(pr), []);
-  });
 
   for (const when of ['before', 'after'] as const) {
     test(`${when} the second merge of a batch, merges each once, in order [G22]`, async (t) => {

@@ -181,6 +181,12 @@ describe('clients of the reference product on /trunk/v1', () => {
       assert.deepEqual(pick(await read('getQueue', ref), Object.keys(drifted)), drifted);
     });
 
+    test('may write enums in either case [H8]', async () => {
+      const { ref } = await aQueue();
+      for (const state of ['paused', 'PAUSED'])
+        assert.equal((await read('updateQueue', { ...ref, state }))['state'], 'paused');
+    });
+
     test('proposes an import where there is a queue (409), also of a branch with slashes in its name', async () => {
       const { ref, git } = await aTarget();
       await git.commit('release/1', { files: { 'b.txt': 'b\n' }, message: 'Release' });
@@ -235,7 +241,7 @@ describe('clients of the reference product on /trunk/v1', () => {
       ['ALL', 'ALL', { impactsAll: true, count: null }],
       ['the older IMPACTS_ALL', 'IMPACTS_ALL', { impactsAll: true, count: null }],
     ] as const) {
-      test(`the action takes exactly 200 for success: ${what}, with a blank run id`, async () => {
+      test(`the action takes exactly 200 for success: ${what}, with a blank run id [H23]`, async () => {
         const body = await bodyFor(impactedTargets);
         const answer = await upload({ 'x-api-token': world.server.token, 'x-forked-workflow-run-id': '' }, body);
         assert.equal(answer.status, 200, answer.text);
