@@ -1,7 +1,7 @@
 // The repository and the branch of a command, found in the folder where it runs.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { makeFolder, until } from './harness.ts';
@@ -61,6 +61,22 @@ describe('sluice in a clone', () => {
       assert.match(await ok(['pr', 'status', ...words]), /^#7 Seventh {2}by Ada/, words.join(' '));
     }
     assert.match(await ok(['pr', 'list']), /^#7\t/);
+  });
+
+  it('knows the repository by any address of it, and prefers origin to upstream to others [W22]', async () => {
+    await symlink(join(folder, 'app.git'), join(folder, 'link.git'));
+    for (const [name, url] of [
+      ['origin', '../app.git'],
+      ['origin', `file://${folder}/app.git`],
+      ['origin', `${folder}/app/`],
+      ['upstream', `${folder}/link.git`],
+      ['other', `${folder}/app.git`],
+    ] as const) {
+      git('init', '--quiet', name + url.length);
+      git('-C', name + url.length, 'remote', 'add', name, url);
+      if (name !== 'origin') git('-C', name + url.length, 'remote', 'add', 'origin', 'git@github.com:ada/fork.git');
+      assert.match(await ok(['queue', 'show'], name + url.length), /^local\/acme\/app main/, url);
+    }
   });
 
   it('names the remotes of the clone, without passwords, where it finds no repository [W22]', async () => {

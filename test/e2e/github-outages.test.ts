@@ -1,10 +1,8 @@
 // Failures of GitHub, its rate limits and our own server at the worst moments. Each test has a GitHub and a server of
 // its own.
 import assert from 'node:assert/strict';
-import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { describe, type TestContext, test } from 'node:test';
-import type { FakeGithubOptions } from '../fake/github/fake-github.ts';
 import type { PullRequest } from '../fake/github/model.ts';
 import { connectionOf, GithubWorld, hookUp } from './github-world.ts';
 import { type Environment, makeFolder, type ServerProcess, startHere, startServer, until } from './harness.ts';
@@ -16,8 +14,6 @@ const MERGE = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
 /** A comment and a check at once. */
 const WRITE_PAGE = 'POST /graphql WritePage';
 const CHANGED_CHECK = 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}';
-/** Everything but git. */
-const API = ['* /repos/*', '* /app/*', 'POST /graphql*'];
 
 async function underTest(world: GithubWorld): Promise<{ readonly pr: PullRequest; readonly sha: string }> {
   const pr = await world.open();
@@ -80,27 +76,6 @@ describe('while GitHub has a bad day', TOGETHER, () => {
     for (const each of [pr, other]) await world.untilState(each, 'MERGED');
   });
 
-  test('with the API refused and git not, it lands when the API is back [E15] [G149]', async (t) => {
-    const world = await GithubWorld.of(t);
-    const { pr, sha } = await underTest(world);
-    await untilSaid(world, pr, /Being tested/);
-    const ends = API.map((route) => world.github.faults.always(route, { kind: 'reset', when: 'before' }));
-    await world.api.ok('reportCheck', {
-      repo: world.ref.repo,
-      sha,
-      name: 'build',
-      status: 'COMPLETED',
-      conclusion: 'SUCCESS',
-    });
-    await world.untilState(pr, 'TESTS_PASSED');
-    await until('a merge was tried', PATIENCE_MS, async () =>
-      world.github.faults.fired.some(({ route }) => route === MERGE) ? true : undefined,
-    );
-    for (const end of ends) end();
-    const { landed } = await world.untilState(pr, 'MERGED');
-    assert.equal(landed?.kind, 'SAME_TREE');
-  });
-
   test('with the limit used up everything waits, says until when, and goes on [G103] [E15]', async (t) => {
     const world = await GithubWorld.of(t);
     const { github } = world;
@@ -116,32 +91,6 @@ describe('while GitHub has a bad day', TOGETHER, () => {
     github.limits.configure({ core: 5_000, graphql: 5_000 });
     const { landed } = await world.untilState(pr, 'MERGED');
     assert.equal(landed?.testedSha, sha);
-  });
-
-  test('a key that was rotated is read again from its file, as soon as it is there [G99]', async (t) => {
-    const folder = await makeFolder();
-    t.after(() => rm(folder, { recursive: true, force: true }));
-    const file = join(folder, 'key.pem');
-    // Short-lived tokens are requested again and again, each time with the key.
-    const github: FakeGithubOptions = { tokenLifetimeMs: 60_000 };
-    let server: ServerProcess | undefined;
-    const world = await GithubWorld.of(t, {
-      github,
-      start: async (variables) => {
-        server = await startServer(variables);
-        return server;
-      },
-      environment: { SLUICE_GITHUB_PRIVATE_KEY: '', SLUICE_GITHUB_PRIVATE_KEY_FILE: file },
-      prepare: (fake) => writeFile(file, fake.privateKey),
-    });
-    const { pr, sha } = await underTest(world);
-    const key = world.github.rotateKey(world.github.app);
-    world.report(sha, 'success');
-    causeLook(world);
-    await untilExplained(world, pr, /key/);
-    await writeFile(file, key);
-    await world.untilState(pr, 'MERGED');
-    assert.doesNotMatch(server?.output.err ?? 'no server', /BEGIN|PRIVATE KEY|no server/);
   });
 });
 

@@ -187,16 +187,4 @@ describe('a repository of a GitHub', () => {
     assert.equal(found.prNumber, pr.number);
     await server.api.refused('404 PULL_REQUEST_NOT_FOUND', 'getSubmittedPullRequest', { ...ref, pr: { branch: 'no' } });
   });
-
-  it('has checks that only their app may report [G125]', async () => {
-    const run = await until('it is tested', 30_000, async () => {
-      const { testRuns } = await server.api.ok<{
-        testRuns: { testBranchSha: string; testRunId: string; requiredStatusesSource?: string }[];
-      }>('getMergeQueueTestingDetails', ref);
-      return testRuns.find((each) => each.requiredStatusesSource !== undefined && each.testBranchSha !== '');
-    });
-    const report = { repo, testRunId: run.testRunId, name: 'unit', status: 'COMPLETED', conclusion: 'SUCCESS' };
-    const problem = await server.api.refused('400 VALIDATION_FAILED', 'reportCheck', report);
-    assert.match(problem.detail, /only when the app github-actions reports it/);
-  });
 });

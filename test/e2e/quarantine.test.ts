@@ -85,17 +85,4 @@ describe('a queue with quarantined tests', () => {
     );
     assert.ok(codesOf(guilty.explanation?.reasons).includes('NOT_WAIVED'));
   });
-
-  it('[V14] only says what would have been waived, unless told otherwise', async () => {
-    const queue = await aQueue({});
-    const failed = await submitFiles(queue, { 'break-flaky.txt': 'x\n' });
-    assert.equal(failed.state, 'FAILED');
-    const check = await until('it is judged', 15_000, async () => {
-      const found = await lastCheckOf(queue, failed);
-      return found?.quarantine === undefined ? undefined : found;
-    });
-    assert.equal(check.quarantine?.verdict, 'WOULD_BE_WAIVED');
-    const { explanation } = await queue.get(failed.prNumber, { includeExplanation: true });
-    assert.ok(codesOf(explanation?.reasons).includes('WOULD_BE_WAIVED'));
-  });
 });
