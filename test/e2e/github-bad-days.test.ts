@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
-import { createApp, QUEUE_PERMISSIONS } from '../fake/github/apps.ts';
+import { QUEUE_PERMISSIONS } from '../fake/github/apps.ts';
 import type { FakeGithub } from '../fake/github/fake-github.ts';
 import type { PullRequest } from '../fake/github/model.ts';
 import { type GithubWorld, shareGithub } from './github-world.ts';
@@ -100,28 +100,6 @@ describe('events about an app, between pass and merge too', TOGETHER, () => {
     github.review(pr, 'root');
     await world.untilState(pr, 'MERGED');
   });
-
-  test('a check that became required counts for candidates that are built from then on [C28] [G14]', async () => {
-    const world = await aWorld({ requiredStatuses: null });
-    const checks = (...names: string[]) => names.map((context) => ({ context, appId: undefined }));
-    github.protect(world.repository, 'main', { checks: checks('build') });
-    const pr = await world.open();
-    world.report(pr.headSha, 'success');
-    world.say(pr, '/sluice merge');
-    const { sha } = await world.untilTestBranch(pr);
-    github.protect(world.repository, 'main', { checks: checks('build', 'lint') });
-    world.report(sha, 'success');
-    await world.untilState(pr, 'FAILED');
-    await untilSaid(world, pr, /lint/);
-    await untilTidy(world);
-    world.report(pr.headSha, 'success', 'lint');
-    world.say(pr, '/sluice merge');
-    const { sha: again } = await world.untilTestBranch(pr);
-    world.report(again, 'success');
-    await untilExplained(world, pr, /lint/);
-    world.report(again, 'success', 'lint');
-    await world.untilState(pr, 'MERGED');
-  });
 });
 
 describe('events about a pull request in the queue', TOGETHER, () => {
@@ -138,33 +116,6 @@ describe('events about a pull request in the queue', TOGETHER, () => {
 });
 
 describe('results of CI', TOGETHER, () => {
-  test('two apps that report under one name must both pass, unless one is named [G120]', async () => {
-    const world = await aWorld();
-    const other = createApp(github.world, { slug: 'other-ci' });
-    const { pr, sha } = await underTest(world);
-    github.reportCheck(world.repository, { sha, name: 'build', status: 'in_progress', app: other });
-    const asked = countChecks();
-    world.report(sha, 'success');
-    await until('it is looked at', PATIENCE_MS, async () => (countChecks() > asked ? true : undefined));
-    assert.equal((await world.get(pr.number)).state, 'TESTING');
-    github.reportCheck(world.repository, {
-      sha,
-      name: 'build',
-      status: 'completed',
-      conclusion: 'success',
-      app: other,
-    });
-    await world.untilState(pr, 'MERGED');
-    await world.api.ok('updateQueue', {
-      ...world.ref,
-      requiredStatuses: [{ name: 'build', app: github.ci.slug }],
-    });
-    const next = await underTest(world);
-    const failed = { sha: next.sha, name: 'build', status: 'completed', conclusion: 'failure', app: other } as const;
-    github.reportCheck(world.repository, failed);
-    await passAndLand(world, next.pr, next.sha);
-  });
-
   test('a report of an abandoned run changes nothing [C11] [G35]', async () => {
     const world = await aWorld();
     const { pr, sha } = await underTest(world);
@@ -184,8 +135,6 @@ describe('results of CI', TOGETHER, () => {
     const { landed, prSha } = await passAndLand(world, pr, again);
     assert.deepEqual([landed?.testedSha, prSha], [again, pr.headSha]);
   });
-
-  const countChecks = () => github.world.requests.filter(({ query }) => /check/i.test(query ?? '')).length;
 });
 
 describe('comments of people and bots', TOGETHER, () => {});

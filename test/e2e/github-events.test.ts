@@ -45,36 +45,6 @@ describe('a server that GitHub tells what happens', { concurrency: 4 }, () => {
     for (const pr of prs) world.say(pr, '/sluice merge');
     for (const pr of prs) await world.untilState(pr, 'MERGED', 2 * PATIENCE_MS);
   });
-
-  test('a suspended app is an outage, and work goes on when it is back [G37]', async (t) => {
-    const { world, result } = await aWorld(t);
-    const { github, installation } = world;
-    result.now = undefined;
-    const pr = await world.open();
-    world.say(pr, '/sluice merge');
-    await world.untilState(pr, 'TESTING');
-    github.suspend(installation);
-    await until('the outage is explained', PATIENCE_MS, async () =>
-      /is suspended/.test(JSON.stringify(await world.get(pr.number, { includeExplanation: true }))) ? true : undefined,
-    );
-    result.now = 'success';
-    github.unsuspend(installation);
-    await world.untilState(pr, 'MERGED', 2 * PATIENCE_MS);
-  });
-
-  test('a renamed and transferred repository goes on [G36]', async (t) => {
-    const { world } = await aWorld(t);
-    const { github, repository } = world;
-    github.rename(repository, 'renamed');
-    await until('it is known by its new name', PATIENCE_MS, async () => {
-      const { repositories } = await world.api.ok<{ repositories: unknown }>('listRepositories', {});
-      return JSON.stringify(repositories).includes('renamed') ? true : undefined;
-    });
-    const renamed = world.through(world.server);
-    const pr = await renamed.open();
-    renamed.say(pr, '/sluice merge');
-    await renamed.untilState(pr, 'MERGED');
-  });
 });
 
 describe('a server that GitHub tells nothing', () => {

@@ -11,9 +11,6 @@ const PATIENCE_MS = 90_000;
 /** The tests wait more than they compute. */
 const TOGETHER = { concurrency: 4 };
 const MERGE = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
-/** A comment and a check at once. */
-const WRITE_PAGE = 'POST /graphql WritePage';
-const CHANGED_CHECK = 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}';
 
 async function underTest(world: GithubWorld): Promise<{ readonly pr: PullRequest; readonly sha: string }> {
   const pr = await world.open();
@@ -152,26 +149,6 @@ describe('a server that is killed', TOGETHER, () => {
       for (const pr of prs) await untilSaid(next, pr, /Landed/);
     });
   }
-
-  test('after it wrote a comment and a check, and again after it found them, makes no second ones [G144]', async (t) => {
-    const { world, killAndStart } = await aLife(t);
-    const { github, repository } = world;
-    github.faults.once(WRITE_PAGE, { kind: 'silence', when: 'after' });
-    const { pr, sha } = await underTest(world);
-    await until('there is a comment', PATIENCE_MS, async () => world.sticky(pr));
-    const checks = () => github.listChecks(repository, pr.headSha);
-    await until('there is a check', PATIENCE_MS, async () => checks()[0]);
-    github.faults.once(CHANGED_CHECK, { kind: 'silence', when: 'after' });
-    await untilFired(await killAndStart(), 2);
-    const next = await killAndStart('ends');
-    await untilSaid(next, pr, /Being tested/);
-    next.report(sha, 'success');
-    await next.untilState(pr, 'MERGED');
-    await untilSaid(next, pr, /Landed/);
-    await until('the check has ended', PATIENCE_MS, async () => checks()[0]?.conclusion);
-    assert.equal(checks().length, 1);
-    assert.deepEqual(next.replies(pr), []);
-  });
 
   test('again and again, lands everything once and tells it once [G22] [G33] [G49]', async (t) => {
     const { world, killAndStart } = await aLife(t, { concurrency: 3 });
