@@ -136,5 +136,3 @@ describe('results of CI', TOGETHER, () => {
     assert.deepEqual([landed?.testedSha, prSha], [again, pr.headSha]);
   });
 });
-
-describe('comments of people and bots', TOGETHER, () => {});
