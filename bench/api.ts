@@ -8,8 +8,6 @@ import { call, createWorld, QUEUE, type World } from './lib/world.ts';
 const ROUNDS = 5;
 const LIVE = 20;
 const PULL_REQUESTS = 256;
-/** A multiple of the connections, each of which sends as many. */
-const FIRST_SUBMISSIONS = 384;
 
 interface Case {
   readonly name: string;
@@ -18,7 +16,6 @@ interface Case {
   readonly amount: number;
   /** At most this many times the CPU time of bare Fastify. */
   readonly goal: number;
-  readonly isDivided?: boolean;
 }
 
 const READS: readonly Case[] = [
@@ -49,7 +46,6 @@ export async function run([question]: readonly string[] = []): Promise<void> {
   } finally {
     world.remove();
   }
-  if (isAsked('first')) await measureFirstSubmissions();
   if (isAsked('history')) await compareHistories();
 }
 
@@ -92,35 +88,6 @@ async function measure(each: Case, child: Child): Promise<Measured> {
   const result = await load(child.url, each);
   const after = await child.cpuMicroseconds();
   return { ...result, cpuMicroseconds: (after - before) / result.requests };
-}
-
-/** Pull requests that the queue does not know yet. There is no goal: most of the time is git's. */
-async function measureFirstSubmissions(): Promise<void> {
-  progress('api: first submissions');
-  const pullRequests = FIRST_SUBMISSIONS * (ROUNDS + 1);
-  const world = await createWorld({ pullRequests, live: 0, ended: 0 });
-  const submit = (number: number) => post('/submitPullRequest', { ...QUEUE, pr: { number } });
-  const bodies = Array.from({ length: pullRequests }, (_, index) => submit(index + 1));
-  const sluice = await world.start();
-  const reply = await call(sluice.url, '/submitPullRequest', { ...QUEUE, pr: { number: 1 } });
-  const replies = { '/submitPullRequest': reply };
-  const bare = await startChild(new URL('./lib/bare-child.ts', import.meta.url), { replies });
-  const of = { name: 'first', connections: 64, amount: FIRST_SUBMISSIONS, goal: 0, isDivided: true };
-  const [ours, theirs]: [Measured[], Measured[]] = [[], []];
-  for (let round = 0; round <= ROUNDS; round++) {
-    const requests = bodies.slice(round * FIRST_SUBMISSIONS, (round + 1) * FIRST_SUBMISSIONS);
-    const both = [await measure({ ...of, requests }, sluice), await measure({ ...of, requests }, bare)];
-    if (round > 0) [ours, theirs].forEach((all, index) => void all.push(both[index] as Measured));
-  }
-  for (const [name, unit, key] of [
-    ['cpu', 'µs/request', 'cpuMicroseconds'],
-    ['p99', 'ms', 'p99Ms'],
-  ] as const) {
-    const [value, baseline] = [ours, theirs].map((all) => median(all.map((m) => m[key]))) as [number, number];
-    printFigure({ name: `api.submitPullRequest.first.${name}`, unit, value, baseline });
-  }
-  await Promise.all([sluice.stop(), bare.stop()]);
-  world.remove();
 }
 
 /** How long `sluice serve` takes to start on an existing store, and its memory when idle. */

@@ -19,8 +19,8 @@ export async function measureLookup(): Promise<void> {
   try {
     await (await world.start()).child.stop();
     await world.useStore((store) => fillTests(store, { runs: 0, quarantined: QUARANTINED }));
-    const { child, token } = await world.start();
-    const of = { requests: makeRequests(), token, connections: CONNECTIONS };
+    const { child } = await world.start();
+    const of = { requests: makeRequests(), connections: CONNECTIONS };
     await load(child.url, { ...of, amount: AMOUNT / 4 });
     const { requestsPerSecond, p99Ms } = await load(child.url, { ...of, amount: AMOUNT });
     await child.stop();

@@ -4,7 +4,6 @@ import { gunzipSync } from 'node:zlib';
 import type { Instant } from '../src/lib/clock.ts';
 import { bandOf, changesOf, type ProjectOutcomes, parseOutcomes } from '../src/policy/outcomes.ts';
 import type { Workload } from '../src/policy/workload.ts';
-import { measureCost } from './forecast-cost.ts';
 import { calibrate, type Observation } from './lib/calibration.ts';
 import { printFigure, progress } from './lib/figure.ts';
 import { adaptive, draw, type Settings } from './lib/policy-trial.ts';
@@ -17,7 +16,6 @@ const OPTIONS = {
   history: { type: 'string', default: '150' },
   only: { type: 'string', multiple: true },
   outcomes: { type: 'string' },
-  cost: { type: 'string' },
 } as const;
 
 const BATCHES = { batch: true, batchingMinSize: 4, optimizationMode: 'BISECTION_SKIP_REDUNDANT_TESTS' };
@@ -53,11 +51,10 @@ interface Asked {
 
 /**
  * How well forecasts come true, on simulated queues and on real outcomes (`--outcomes file.csv.gz`). `--only adaptive`
- * measures one mode, `--from 1001` takes other queues, `--history 0` young ones. `--cost 60` measures for 60 seconds what forecasts of 20 watched queues cost.
+ * measures one mode, `--from 1001` takes other queues, `--history 0` young ones.
  */
 export async function run(words: readonly string[] = []): Promise<void> {
   const { values } = parseArgs({ args: [...words], options: OPTIONS });
-  if (values.cost !== undefined) return measureCost(Number(values.cost));
   const asked: Asked = {
     seeds: Array.from({ length: Number(values.seeds) }, (_, index) => `forecast-${Number(values.from) + index}`),
     moments: Number(values.moments),

@@ -10,7 +10,6 @@ const SUITES: Readonly<Record<string, () => Promise<{ run(words?: readonly strin
   flaky: () => import('./flaky.ts'),
   forecast: () => import('./forecast.ts'),
   git: () => import('./git.ts'),
-  gitea: () => import('./gitea.ts'),
   github: () => import('./github.ts'),
   footprint: () => import('./footprint.ts'),
   past: () => import('./past.ts'),

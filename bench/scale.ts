@@ -1,15 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { countCommits, countWrites, startPostgres } from '../test/helpers/postgres.ts';
-import { run as runApi } from './api.ts';
-import type { Child } from './lib/child.ts';
+import { type Child, cpuSecondsOf } from './lib/child.ts';
 import { median, printFigure, progress } from './lib/figure.ts';
 import { load, type Request } from './lib/load.ts';
-import { familyCpuMicroseconds, postmasterOf } from './lib/process-family.ts';
 import { call, createRepository, REPO, startSluice } from './lib/world.ts';
 
 const ROUNDS = 7;
@@ -41,10 +39,6 @@ interface Round {
 
 /** Submissions to one queue, and to eight, through one, two and four servers that share a database. */
 export async function run([question]: readonly string[] = []): Promise<void> {
-  if (question === undefined || question === 'api') {
-    await runApi(['requests']);
-    await runApi(['first']);
-  }
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-bench-'));
   try {
     if (question === undefined || question === 'one-queue') await compare('one-queue', oneQueue(), folder);
@@ -126,7 +120,7 @@ async function measureRound(setting: Setting, cluster: Cluster): Promise<Round> 
   const { servers, postmaster } = cluster;
   const cpu = async () => {
     const own = await Promise.all(servers.map((server) => server.cpuMicroseconds()));
-    return own.reduce((sum, each) => sum + each, familyCpuMicroseconds(postmaster));
+    return own.reduce((sum, each) => sum + each, cpuSecondsOf(postmaster) * 1e6);
   };
   const [before, begun] = [await cpu(), performance.now()];
   await send(setting, cluster, AMOUNT);
@@ -197,6 +191,12 @@ async function startCluster({ name, servers: count }: Setting, parent: string): 
   const [first] = servers as [Child];
   await createQueues(first.url, createRepository(path.join(folder, 'app.git'), PULL_REQUESTS));
   return { servers, url, postmaster: postmasterOf(url) };
+}
+
+/** The main process of the test PostgreSQL that this URL leads to. */
+function postmasterOf(url: string): number {
+  const folder = new URL(url).searchParams.get('host');
+  return Number(readFileSync(`${folder}/data/postmaster.pid`, 'utf8').split('\n')[0]);
 }
 
 async function createQueues(url: string, git: string): Promise<void> {

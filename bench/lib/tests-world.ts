@@ -21,7 +21,6 @@ export interface TestsWorld {
 
 export interface TestsServer {
   readonly child: Child;
-  readonly token: string;
   upload(of: UploadOf): Promise<void>;
   ask(operation: string, body?: object): Promise<unknown>;
   /** How many of the latest uploads wait to be processed. Throws if one failed. */
@@ -78,7 +77,6 @@ function serverOf(child: Child, token = TOKEN, scope: Scope = SCOPE): TestsServe
   };
   return {
     child,
-    token,
     ask,
     countWaiting,
     upload: (of) => upload(child.url, token, { ...of, scope }),

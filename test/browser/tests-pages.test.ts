@@ -163,18 +163,6 @@ describe('the dashboard of tests', () => {
     await page.close();
   });
 
-  story('shows those who may only read no button that would be refused [A33]', async (t) => {
-    const { token } = await server.api.ok<{ token: string }>('createApiToken', { name: 'reader', scopes: ['read'] });
-    const page = await open(t, pathOf('tests', testId), token);
-    await page.getByRole('region', { name: 'What monitors see' }).waitFor();
-    const acts = page.getByRole('button', { name: /quarantine|flag|mute|process|ignore/i });
-    assert.equal(await acts.count(), 0);
-    await page.getByRole('link', { name: 'Uploads' }).click();
-    await page.getByText('lint').waitFor();
-    assert.equal(await acts.count(), 0);
-    await page.close();
-  });
-
   for (const [colorScheme, width] of [
     ['light', 1280],
     ['dark', 390],

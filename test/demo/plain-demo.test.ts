@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { stripVTControlCharacters } from 'node:util';
 import { cuesOf, isOver } from '../../examples/demo/plain/play.ts';
-import { formatLessons, formatOutcomes } from '../../examples/demo/plain/summary.ts';
 import { findSurprises } from '../../examples/demo/plain/verdict.ts';
-import { sluiceCommand } from '../../examples/demo/scene.ts';
 import { type DemoPullRequest, STORY, targetsOf } from '../../examples/demo/story.ts';
 import { type EntryRecord, EXAMPLE_LANDED_RECORD } from '../../src/contract/entry.ts';
 
@@ -121,51 +118,5 @@ describe('the verdict', () => {
     const byUnit = [...SUBMITTED, 'FAILED TEST_RUN_REQUIRED_STATUS_FAILED unit', 'MERGED MERGE_GRAPH_MERGE'];
     assert.match(findSurprises(replace(record(10, byUnit))).join(), /^#10 should have failed smoke once/);
     assert.match(findSurprises(replace(record(3, byUnit))).join(), /^#3 should have landed/);
-  });
-});
-
-describe('the summary', () => {
-  const COMPOSED = { kind: 'COMPOSED' as const, composedWith: [1, 3] };
-
-  it('has a line for each: the outcome, how long it took, and the reason without advice', () => {
-    const records = replace(record(6, [...SUBMITTED, 'TESTING', 'MERGED MERGE_GRAPH_MERGE'], COMPOSED));
-    const lines = stripVTControlCharacters(formatOutcomes(records, undefined)).split('\n');
-    assert.match(lines[1] ?? '', /^ #1 +Parcels up to 2 kg are light +landed +6\.0 s +Exactly as tested\.$/);
-    assert.match(lines[2] ?? '', /^ #2 .* removed +4\.0 s +Because of START_TEST_RUN_MERGE_CONFLICT\.$/);
-    assert.match(
-      lines[6] ?? '',
-      /^ #6 .* landed +6\.0 s +As tested; in parallel with #1 and #3 \(no shared targets\)\.$/,
-    );
-    assert.match(lines[10] ?? '', /^#10 .* landed /);
-  });
-
-  it('names pull requests that were not submitted, and those that did not end', () => {
-    const lines = formatOutcomes([record(1, [...SUBMITTED, 'TESTING'])], undefined).split('\n');
-    assert.match(stripVTControlCharacters(lines[1] ?? ''), /^ #1 .* TESTING +4\.0 s/);
-    assert.match(stripVTControlCharacters(lines[2] ?? ''), /^ #2 .* not submitted +-$/);
-  });
-
-  it('teaches with commands where there is something left to look at', () => {
-    const text = stripVTControlCharacters(formatLessons(TOLD, "/tmp/a folder/it's.git"));
-    assert.ok(text.includes(`    git -C '/tmp/a folder/it'\\''s.git' log --first-parent --oneline main\n`), text);
-    assert.match(text, new RegExp(`#7 [^\n]*\n +(?:npx )?sluice logs ${RUN}\n`));
-    assert.match(text, /#2 [^\n]*\n +(?:npx )?sluice pr status local\/demo\/shop main 2\n/);
-    assert.doesNotMatch(formatLessons(TOLD, undefined), /sluice |git -C/);
-  });
-
-  it('says whom the urgent one interrupted', () => {
-    const interrupted = record(6, [
-      ...SUBMITTED,
-      'TESTING',
-      'PENDING SKIP_THE_LINE_INTERRUPTED',
-      'MERGED MERGE_GRAPH_MERGE',
-    ]);
-    assert.match(formatLessons(replace(interrupted), undefined), /#9 was urgent and went ahead of #6, which was/);
-    assert.match(formatLessons(TOLD, undefined), /#9 was urgent; nobody stood in its way/);
-  });
-
-  it('calls the command by the name it was called by', () => {
-    assert.equal(sluiceCommand({ npm_command: 'run-script' }), 'npx sluice');
-    assert.equal(sluiceCommand({}), 'sluice');
   });
 });

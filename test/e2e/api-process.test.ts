@@ -117,49 +117,6 @@ describe('the process', { concurrency: 2 }, () => {
       await second.stop();
     });
 
-    test('a bad configuration reports all its problems at once, and no secret', async () => {
-      const server = launch({
-        SLUICE_PORT: '70000',
-        SLUICE_URL: 'ftp://example.test',
-        SLUICE_DATABASE_URL: 'mysql://root:hunter2@db',
-        SLUICE_ADMIN_TOKEN: 'too-short-s3cret',
-        SLUICE_ORG: 'Not A Slug',
-        SLUICE_RATE_LIMIT: '-1',
-        SLUICE_RUNNER_JOBS: 'many',
-        SLUICE_LOG_LEVEL: 'loud',
-      });
-      assert.equal((await server.exited).code, 2);
-      const named = [...server.output.err.matchAll(/^(SLUICE_\w+) must /gm)].map(([, name]) => name);
-      assert.deepEqual(named.toSorted(), [
-        'SLUICE_ADMIN_TOKEN',
-        'SLUICE_DATABASE_URL',
-        'SLUICE_LOG_LEVEL',
-        'SLUICE_ORG',
-        'SLUICE_PORT',
-        'SLUICE_RATE_LIMIT',
-        'SLUICE_RUNNER_JOBS',
-        'SLUICE_URL',
-      ]);
-      assert.doesNotMatch(server.output.err, /hunter2|s3cret/);
-    });
-
-    test('a misspelt variable is warned of', async () => {
-      const server = await startServer({ SLUICE_PROT: '80' });
-      await until('the warning is written', 60_000, async () => server.output.err.includes('SLUICE_PROT') || undefined);
-      await server.stop();
-    });
-
-    test('a variable that is set to nothing is not set', async () => {
-      const server = await startHere({
-        SLUICE_URL: '',
-        SLUICE_RATE_LIMIT: ' ',
-        SLUICE_DATABASE_URL: '',
-        SLUICE_ORG: '',
-      });
-      await server.api.ok('listApiTokens', {});
-      await server.stop();
-    });
-
     test('a data folder that is not there is made; one that is a file is refused with a sentence', async () => {
       const SLUICE_DATA = join(await makeFolder(), 'deep', 'data');
       await (await startHere({ SLUICE_DATA })).stop();
@@ -270,27 +227,6 @@ describe('the process', { concurrency: 2 }, () => {
       const rest = slow.received().split('HTTP/1.1 ').at(-1) ?? '';
       assert.ok(rest.startsWith('200'), rest);
       assert.equal((await server.exited).code, 0);
-    });
-  });
-
-  describe('a rate limit', () => {
-    test('answers 429 with Retry-After, for each token by itself, and ends', async () => {
-      const server = await startHere({ SLUICE_RATE_LIMIT: '5' });
-      const ci = await server.api.withScopes('read');
-      const answers = await Promise.all(Array.from({ length: 50 }, () => ci.post('listRepositories', {})));
-      const refused = answers.filter((answer) => answer.status !== 200);
-      assert.ok(refused.length > 0);
-      for (const answer of refused) {
-        problemOf(answer, '429 RATE_LIMITED');
-        assert.equal(answer.headers.get('retry-after'), '1');
-      }
-      await server.api.ok('listRepositories', {});
-      await until('the token may call again', 60_000, async () => {
-        const answer = await ci.post('listRepositories', {});
-        return answer.status === 200 ? true : undefined;
-      });
-      assert.equal((await ci.send('../healthz')).status, 200);
-      await server.stop();
     });
   });
 

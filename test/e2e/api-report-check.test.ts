@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
-import { rename } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
-import { until } from './harness.ts';
 import { useServer } from './test-queue.ts';
-
-const PATIENCE_MS = 20_000;
 
 describe('reportCheck [C13]', { concurrency: 4 }, () => {
   const world = useServer();
@@ -37,24 +33,6 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
     assert.equal((await queue.getQueue()).enqueuedPullRequests.length, 1);
   });
 
-  for (const [given, shown, state] of [
-    ['success', 'SUCCESS', 'SUCCEEDED'],
-    ['NEUTRAL', 'NEUTRAL', 'SUCCEEDED'],
-    ['skipped', 'SKIPPED', 'SUCCEEDED'],
-    ['failure', 'FAILURE', 'FAILED'],
-    ['timed_out', 'TIMED_OUT', 'FAILED'],
-    ['ACTION_REQUIRED', 'ACTION_REQUIRED', 'FAILED'],
-    ['error', 'FAILURE', 'FAILED'],
-    ['cancelled', 'CANCELLED', 'CANCELLED'],
-    ['STALE', 'STALE', 'CANCELLED'],
-  ] as const) {
-    test(`the conclusion ${given} makes the run ${state} [V1] [V22] [V3]`, async () => {
-      const { ci, run } = await underTest();
-      const answer = await ci.report(run, given);
-      assert.deepEqual([answer.checkSuites[0]?.checkRuns[0]?.conclusion, answer.status], [shown, state]);
-    });
-  }
-
   test('the status pending of commit statuses is taken as QUEUED', async () => {
     const { ci, run } = await underTest();
     const answer = await ci.report(run, '', { status: 'pending', conclusion: undefined });
@@ -81,51 +59,6 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
     const answer = await world.server.trunk.ok<CandidateView>('reportCheck', body);
     assert.deepEqual([answer.status, answer.requiredStatusesSource], ['failed', 'merge_instance']);
     assert.equal(answer.checkSuites[0]?.checkRuns[0]?.conclusion, 'FAILURE');
-  });
-
-  test('a repeated report changes nothing, and the first result stands [V24]', async () => {
-    const { ci, run } = await underTest({ requiredStatuses: ['lint', 'test'] });
-    const first = await ci.report(run, 'SUCCESS');
-    assert.deepEqual(await ci.report(run, 'SUCCESS'), first);
-    assert.deepEqual(await ci.report(run, 'FAILURE'), first);
-    assert.deepEqual(await ci.report(run, '', { status: 'QUEUED', conclusion: undefined }), first);
-  });
-
-  test('a newer attempt by its start counts, an older one does not [V2] [V9]', async () => {
-    const { ci, run } = await underTest({ requiredStatuses: ['lint', 'test'] });
-    const at = (seconds: number) => ({ startedAt: new Date(Date.now() - 60_000 + seconds * 1000).toISOString() });
-    await ci.report(run, 'SUCCESS', at(20));
-    const older = await ci.report(run, 'FAILURE', at(10));
-    assert.equal(older.checkSuites[0]?.checkRuns[0]?.conclusion, 'SUCCESS');
-    const newer = await ci.report(run, 'FAILURE', at(30));
-    assert.equal(newer.checkSuites[0]?.checkRuns[0]?.conclusion, 'FAILURE');
-  });
-
-  test('late: a run that has ended is answered as it is [C11]', async () => {
-    const { queue, ci, number, run } = await underTest();
-    await ci.pass(number);
-    await ci.untilState(number, 'MERGED');
-    const late = await ci.report(run, 'FAILURE');
-    assert.deepEqual([late.status, late.testBranchSha], ['SUCCEEDED', run.testBranchSha]);
-    assert.equal(late.checkSuites[0]?.checkRuns[0]?.conclusion, 'SUCCESS');
-    assert.equal((await queue.get(number)).state, 'MERGED');
-  });
-
-  test('early: a result that comes while the commit is built counts once it is built [C21]', async () => {
-    const queue = await aQueue();
-    const { ci } = queue;
-    const number = await queue.openPullRequest();
-    await queue.api.ok('updateQueue', { ...queue.ref, state: 'PAUSED' });
-    await queue.submit(number);
-    await rename(queue.git.path, `${queue.git.path}.away`);
-    await queue.api.ok('updateQueue', { ...queue.ref, state: 'RUNNING' });
-    const run = await until('the run is planned', PATIENCE_MS, async () => (await ci.runs())[0]);
-    assert.equal(run.testBranchSha, '');
-    const answer = await ci.report(run, 'SUCCESS');
-    assert.equal(answer.checkSuites[0]?.checkRuns[0]?.conclusion, 'SUCCESS');
-    assert.equal(answer.status, 'IN_PROGRESS');
-    await rename(`${queue.git.path}.away`, queue.git.path);
-    await ci.untilState(number, 'MERGED');
   });
 
   test('an unknown run is 404, and that of another repository too', async () => {

@@ -1,7 +1,6 @@
 // Lanes, batches, bisections, conflicts and priorities over the API, on a real repository.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import type { ReplyOf } from '../../src/contract/operation.ts';
 import type { previewSubmission } from '../../src/contract/pull-requests.ts';
 import { assertLanded } from './ci.ts';
@@ -48,35 +47,6 @@ describe('lanes, batches, conflicts and priorities', { concurrency: 4 }, () => {
     assert.deepEqual((await queue.ci.read(runs[2]?.testRunId ?? '')).impactedTargets, ['//a', '//c', '//common']);
     const files = (await queue.git.git(['ls-tree', '--name-only', 'main'])).split('\n');
     assert.deepEqual(files, ['a.txt', 'change-1.txt', 'change-2.txt', 'change-3.txt']);
-  });
-
-  test('one that impacts ALL stands on everybody, and its run says so [C2]', async () => {
-    const queue = await aQueue({ mode: 'PARALLEL' });
-    const a = await submitWithTargets(queue, ['//a']);
-    const b = await submitWithTargets(queue, ['//b']);
-    const all = await submitWithTargets(queue, 'ALL');
-    const runs = await queue.ci.untilRuns([`${a}`, `${b}`, `${all} on ${a},${b}`]);
-    assert.deepEqual(runs[2]?.impactedTargets, ['ALL']);
-    assert.deepEqual(runs[2]?.impactedTargetsForTestedPrs, ['ALL']);
-  });
-
-  test('a batch is tested as one and lands with one push [B1]', async () => {
-    const queue = await aQueue({ batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 60 });
-    const numbers = await queue.submitAll(3);
-    const [run] = await queue.ci.untilRuns([numbers.join('+')]);
-    const before = await queue.git.git(['rev-parse', 'main']);
-    await queue.ci.pass(numbers[0] as number);
-    for (const number of numbers) {
-      const entry = await queue.ci.untilState(number, 'MERGED');
-      await assertLanded(queue, entry);
-      assert.deepEqual([entry.landed?.testRunId, entry.landed?.base], [run?.testRunId, before]);
-      assert.equal(entry.landed?.pushedSha, await queue.git.git(['rev-parse', 'main']));
-      const { explanation } = await queue.get(number, { includeExplanation: true });
-      assert.ok(
-        explanation?.summary.endsWith(` Landed on main. ${await provenBy(queue, entry)}`),
-        explanation?.summary,
-      );
-    }
   });
 
   test('a failed batch is bisected, the culprit leaves, and the others land [B4] [B5] [B6]', async () => {
@@ -131,40 +101,6 @@ describe('lanes, batches, conflicts and priorities', { concurrency: 4 }, () => {
     ]);
   }
 
-  test('a conflict with one ahead is set aside, explained, and tried again when that one has left [C33]', async () => {
-    const queue = await aQueue();
-    const a = await queue.openPullRequest({ 'shared.txt': 'one\n' });
-    const b = await queue.openPullRequest({ 'shared.txt': 'two\n' });
-    const c = await queue.openPullRequest();
-    for (const number of [a, b, c]) await queue.submit(number);
-    await queue.ci.untilRuns([`${a}`, `${c} on ${a}`]);
-    const aside = await queue.get(b, { includeExplanation: true, includeTimeline: true });
-    assert.equal(aside.state, 'PENDING');
-    assert.deepEqual(
-      aside.explanation?.reasons.map((reason) => [reason.code, reason.prNumber]),
-      [['CONFLICT_AHEAD', a]],
-    );
-    assert.deepEqual([aside.timeline?.[0]?.reason, aside.timeline?.[0]?.prNumber], ['CONFLICTS_WITH_PREREQUISITE', a]);
-    await queue.ci.fail(a);
-    await queue.ci.untilState(a, 'FAILED');
-    await queue.ci.pass(b);
-    await assertLanded(queue, await queue.ci.untilState(b, 'MERGED'));
-    await queue.ci.pass(c);
-    await assertLanded(queue, await queue.ci.untilState(c, 'MERGED'));
-  });
-
-  test('a conflict with the target itself is a failure [C9]', async () => {
-    const queue = await aQueue();
-    const a = await queue.openPullRequest({ 'shared.txt': 'one\n' });
-    const b = await queue.openPullRequest({ 'shared.txt': 'two\n' });
-    await queue.submit(a);
-    await queue.submit(b);
-    await queue.ci.pass(a);
-    await queue.ci.untilState(a, 'MERGED');
-    await queue.ci.untilState(b, 'FAILED');
-    assert.equal((await queue.ci.storyOf(b)).at(-1), 'FAILED START_TEST_RUN_MERGE_CONFLICT');
-  });
-
   test('an urgent one goes ahead of everybody, who are tested again on it, as was said before [O6] [O18]', async () => {
     const queue = await aQueue();
     const [a, b] = (await queue.submitAll(2)) as [number, number];
@@ -186,13 +122,3 @@ describe('lanes, batches, conflicts and priorities', { concurrency: 4 }, () => {
 });
 
 type Preview = ReplyOf<typeof previewSubmission>;
-
-/** Asks git for the commit of one entry of a batch that landed with one push. */
-async function provenBy({ git }: TestQueue, { landed }: EntryView): Promise<string> {
-  const head = await git.git(['rev-parse', 'main']);
-  const own = `Its commit ${landed?.sha.slice(0, 12)}`;
-  if (landed?.sha === head) return `${own} is exactly the one that was tested.`;
-  assert.notEqual(await git.git(['rev-parse', `${landed?.sha}^{tree}`]), landed?.testedTree);
-  assert.equal(head, landed?.testedSha);
-  return `${own} landed together with others; the last of them, ${head.slice(0, 12)}, is exactly the commit that was tested.`;
-}

@@ -69,11 +69,6 @@ describe('two servers on one PostgreSQL', () => {
     assert.deepEqual(orders[0]?.toSorted(), numbers.toSorted());
   });
 
-  test('settings changed on one hold on the other', async () => {
-    await one.api.ok('updateQueue', { ...queue.ref, concurrency: 42 });
-    assert.equal((await two.api.ok('getQueue', queue.ref))['concurrency'], 42);
-  });
-
   test('a server with another secret key makes no webhooks, and says so [X46]', async () => {
     const body = { name: 'ci', url: 'https://example.com/hook', format: 'STANDARD', types: ['queue.created'] };
     const { id } = await one.api.ok<{ id: string }>('createWebhook', body);
@@ -91,24 +86,6 @@ describe('two servers on one PostgreSQL', () => {
     await two.api.ok('deleteWebhook', { id });
     const again = await two.api.ok<{ id: string }>('createWebhook', body);
     await two.api.ok('deleteWebhook', { id: again.id });
-  });
-
-  test('of two servers that create the same queue one does', async () => {
-    await queue.git.commit('twice', { files: { 't.txt': 't\n' } });
-    const ref = { ...queue.ref, targetBranch: 'twice' };
-    const answers = await Promise.all([one, two].map(({ api }) => api.post('createQueue', ref)));
-    assert.deepEqual(answers.map((answer) => answer.status).toSorted(), [200, 409]);
-    await two.api.ok('deleteQueue', ref);
-    await one.api.refused('404 QUEUE_NOT_FOUND', 'getQueue', ref);
-  });
-
-  test('a push is noticed once, whichever server sees it', async () => {
-    const number = await queue.openPullRequest();
-    await one.api.ok('submitPullRequest', queue.entry(number));
-    await queue.push(number);
-    await queue.untilEntry(number, (entry) => entry.state === 'CANCELLED');
-    const { timeline } = await queue.get(number, { includeTimeline: true });
-    assert.equal(timeline?.filter((step) => step.state === 'CANCELLED').length, 1);
   });
 
   test('a token revoked on one is refused by the other within 5 s', async () => {

@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { TimelineView } from '../../src/app/queue/entry-view.ts';
 import { type BadDay, onBadDays, PATIENCE_MS, statusOf } from './bad-days.ts';
 import { assertLanded } from './ci.ts';
 import { until } from './harness.ts';
@@ -48,28 +47,6 @@ describe('names of branches', () => {
     }
     assert.equal(await plain.git.git(['rev-parse', 'refs/heads/main']), main);
     assert.equal(existsSync(join(plain.git.path, 'pwned')), false);
-  });
-
-  it('names that cannot be are refused with a sentence [Q1]', async () => {
-    const { api, repo } = await fixture.aQueue();
-    for (const targetBranch of ['with space', '-leading', '--upload-pack=touch x', 'é'.repeat(101)]) {
-      const problem = await api.refused('422 BRANCH_NOT_FOUND', 'createQueue', { repo, targetBranch });
-      assert.match(problem.detail, /Names of branches hold no space/);
-    }
-    for (const targetBranch of [
-      'a..b',
-      'main~0',
-      'main^{tree}',
-      'a.lock',
-      '/main',
-      'main/',
-      'main.',
-      '@{-1}',
-      ':main',
-    ]) {
-      await api.refused('422 BRANCH_NOT_FOUND', 'createQueue', { repo, targetBranch });
-    }
-    await api.refused('400 VALIDATION_FAILED', 'createQueue', { repo, targetBranch: 'a\nb' });
   });
 
   for (const blocker of ['refs/heads/sluice', 'refs/heads/sluice/pr-1', 'refs/sluice/candidates']) {
@@ -238,25 +215,6 @@ describe('files of pull requests', () => {
       assert.equal(entry.landed?.tree, await queue.git.git(['rev-parse', `${sha}^{tree}`]), name);
     }
     assert.equal(existsSync(join(queue.git.path, 'pwned')), false);
-  });
-
-  it('a file that cannot be checked out fails the pull request that brings it, with the reason [R22]', async () => {
-    const queue = await aQueue('true');
-    const impossible: Readonly<Record<string, RawFile>> = {
-      "invalid path '.git/x'": { mode: '100755', folder: '.git', name: 'x', content: '#!/bin/sh\ntouch pwned\n' },
-      'File name too long': { mode: '100644', name: 'n'.repeat(300), content: 'x' },
-    };
-    for (const [index, [words, file]] of Object.entries(impossible).entries()) {
-      const number = index + 1;
-      await pushRaw(queue, number, { files: [file] });
-      await queue.submit(number);
-      await queue.ci.untilState(number, 'FAILED');
-      const { timeline } = await queue.get(number, { includeTimeline: true });
-      const [{ reason, testRunId = '' }] = timeline as [TimelineView];
-      assert.equal(reason, 'TEST_RUN_REQUIRED_STATUS_FAILED');
-      const { checkSuites } = await queue.ci.read(testRunId);
-      assert.ok(checkSuites[0]?.checkRuns[0]?.summary?.includes(words), JSON.stringify(checkSuites));
-    }
   });
 
   it('run no filter, no merge driver, and no hook but those of a push [C15]', async () => {

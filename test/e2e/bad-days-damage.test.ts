@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { type BadDay, onBadDays, statusOf } from './bad-days.ts';
+import { type BadDay, onBadDays } from './bad-days.ts';
 import { assertLanded } from './ci.ts';
 import { useServer } from './test-queue.ts';
 
@@ -67,40 +67,6 @@ describe('a damaged repository', () => {
       assertClear(problem.detail, queue);
       await repair();
       await queue.submit(number);
-      await assertLanded(queue, await queue.untilMerged(number));
-    });
-
-    it(`a ${what} of a pull request, cut off while it is tested: it waits, and says why [C16] [E15]`, async () => {
-      const queue = await aQueue();
-      const number = await queue.openPullRequest();
-      await unpack(queue);
-      await queue.submit(number);
-      const run = await queue.ci.runOf(number);
-      const repair = await damage(queue, `refs/pull/${number}/head${part}`);
-      await queue.ci.report(run, 'SUCCESS');
-      await queue.untilReason(number, 'TRYING_AGAIN', /^Landing it failed: .*is corrupt/);
-      const text = await statusOf(fixture.server, queue, number);
-      assert.match(text, /State +.*\(TESTS_PASSED\).*is corrupt/s);
-      assertClear(text, queue);
-      await repair();
-      const entry = await queue.untilMerged(number);
-      await assertLanded(queue, entry);
-      assert.equal(entry.landed?.testRunId, run.testRunId);
-    });
-
-    it(`a ${what} of a pull request, cut off when the target moves: what cannot be found out says so [C16] [E15]`, async () => {
-      const queue = await aQueue();
-      const number = await queue.openPullRequest();
-      await unpack(queue);
-      await queue.submit(number);
-      await queue.ci.runOf(number);
-      const repair = await damage(queue, `refs/pull/${number}/head${part}`);
-      await queue.git.commit('main', { files: { 'other.txt': 'x\n' }, message: 'Another' });
-      assertClear(
-        await queue.untilReason(number, 'FORGE_UNAVAILABLE', /cannot read it from the forge: .*is corrupt/),
-        queue,
-      );
-      await repair();
       await assertLanded(queue, await queue.untilMerged(number));
     });
 
@@ -173,23 +139,6 @@ describe('a damaged repository', () => {
     await assertLanded(queue, await queue.untilMerged(number));
     await assertLanded(queue, await queue.untilMerged(other));
     await queue.git.git(['fsck', '--strict']);
-  });
-
-  it('the file of the target, emptied by a power cut: everything waits, and no branch is called gone [C46] [N3]', async () => {
-    const queue = await aQueue();
-    const number = await queue.submitOne();
-    const run = await queue.ci.runOf(number);
-    const file = join(queue.git.path, 'refs', 'heads', queue.ref.targetBranch);
-    const before = await readFile(file);
-    await writeFile(file, '');
-    await queue.ci.report(run, 'SUCCESS');
-    assertClear(await queue.untilReason(number, 'TRYING_AGAIN', /^Landing it failed: .*main is damaged/), queue);
-    await queue.untilReason(number, 'FORGE_UNAVAILABLE', /main is damaged/);
-    assert.deepEqual(await queue.alarms(), []);
-    await writeFile(file, before);
-    const entry = await queue.untilMerged(number);
-    await assertLanded(queue, entry);
-    assert.equal(entry.landed?.testRunId, run.testRunId);
   });
 
   for (const lock of ['refs/heads/main.lock', 'packed-refs.lock']) {

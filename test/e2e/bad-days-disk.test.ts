@@ -49,41 +49,6 @@ describe('a small disk under the repository', { skip }, () => {
     await assertLanded(queue, await queue.untilMerged(number));
     await queue.git.git(['fsck', '--strict']);
   });
-
-  it('full while a candidate should land: it waits, says why, and lands when there is room [C16] [E15]', async () => {
-    const { disk, queue } = await aQueue();
-    const number = await queue.submitOne();
-    const run = await queue.ci.runOf(number);
-    const head = await queue.git.git(['rev-parse', 'main']);
-    const makeRoom = await disk.fill();
-    await queue.ci.report(run, 'SUCCESS');
-    await queue.untilReason(number, 'TRYING_AGAIN', /^Landing it failed: .*couldn't write/);
-    assert.equal(await queue.git.git(['rev-parse', 'main']), head);
-    await makeRoom();
-    const entry = await queue.untilMerged(number);
-    await assertLanded(queue, entry);
-    assert.equal(entry.landed?.testRunId, run.testRunId);
-    await queue.git.git(['fsck', '--strict']);
-  });
-
-  it('read-only while a candidate is built and lands: it waits, says why, and goes on [C16] [E15]', async () => {
-    const { disk, queue } = await aQueue();
-    const [one, two] = [await queue.openPullRequest(), await queue.openPullRequest()];
-    await disk.setReadOnly(true);
-    await queue.submit(one);
-    await queue.untilReason(one, 'TRYING_AGAIN', /tests it could not be built: .*[Rr]ead-only/);
-    await disk.setReadOnly(false);
-    const run = await queue.ci.runOf(one);
-    await disk.setReadOnly(true);
-    await queue.ci.report(run, 'SUCCESS');
-    await queue.submit(two);
-    await queue.untilReason(one, 'TRYING_AGAIN', /^Landing it failed: .*Read-only/);
-    await queue.untilReason(two, 'TRYING_AGAIN', new RegExp(`^Landing #${one} failed: `));
-    await queue.untilReason(two, 'TRYING_AGAIN', /tests it could not be built: .*[Rr]ead-only/);
-    await disk.setReadOnly(false);
-    await assertLanded(queue, await queue.untilMerged(one));
-    await assertLanded(queue, await queue.untilMerged(two));
-  });
 });
 
 describe('a small disk under the server', { skip }, () => {

@@ -22,39 +22,6 @@ describe('refs that others move', () => {
   const untilAlarm = (queue: BadDay, code: string) =>
     until(`there is an alarm ${code}`, 15_000, async () => ((await queue.alarms()).includes(code) ? true : undefined));
 
-  it('a target forced to another history: nothing lands on it, and it says so [C6] [C9]', async () => {
-    const queue = await aQueue();
-    const old = await queue.git.git(['rev-parse', 'main']);
-    const number = await queue.submitOne();
-    await queue.ci.runOf(number);
-    const forced = await queue.git.commitTo('refs/heads/main', undefined, { files: { 'b.txt': 'b\n' } });
-    await queue.ci.untilState(number, 'FAILED');
-    assert.deepEqual((await queue.ci.storyOf(number)).slice(-3), [
-      'PENDING MANUAL_PUSH_TO_TARGET_BRANCH',
-      'TESTING TEST_RUN_STARTED',
-      'FAILED START_TEST_RUN_MERGE_CONFLICT',
-    ]);
-    await untilAlarm(queue, 'FOREIGN_PUSH');
-    assert.equal(await queue.git.git(['rev-parse', 'main']), forced);
-    await queue.git.git(['update-ref', 'refs/heads/main', old]);
-    await queue.submit(number);
-    await assertLanded(queue, await queue.untilMerged(number));
-  });
-
-  it('a target forced back: candidates are tested on its new head [C6]', async () => {
-    const queue = await aQueue();
-    const number = await queue.openPullRequest();
-    const old = await queue.git.git(['rev-parse', 'main']);
-    await queue.git.commit('main', { files: { 'gone.txt': 'x\n' }, message: 'Gone soon' });
-    await queue.submit(number);
-    await queue.ci.runOf(number);
-    await queue.git.git(['update-ref', 'refs/heads/main', old]);
-    await untilAlarm(queue, 'FOREIGN_PUSH');
-    await assertLanded(queue, await queue.untilMerged(number));
-    assert.deepEqual(await queue.ci.landed(), ['Begin', `Change 1 (#${number})`]);
-    assert.equal(await queue.git.git(['ls-tree', '--name-only', 'main']), 'a.txt\nchange-1.txt');
-  });
-
   it('a target pushed to a moment before a landing is tested on first [C6] [L1]', async () => {
     const queue = await aQueue();
     const number = await queue.submitOne();
@@ -97,20 +64,6 @@ describe('refs that others move', () => {
     await queue.untilReason(number, 'NOT_MERGEABLE', /the target branch does not exist/);
     await queue.git.createBranch('main', head as Sha);
     await assertLanded(queue, await queue.untilMerged(number));
-  });
-
-  it('a pull request that was pushed to between its pass and its landing does not land [E8] [L6]', async () => {
-    const queue = await aQueue();
-    const [ahead, behind] = [await queue.submitOne(), await queue.submitOne()];
-    await queue.ci.untilRuns([String(ahead), `${behind} on ${ahead}`]);
-    await queue.ci.pass(behind);
-    await queue.ci.untilState(behind, 'TESTS_PASSED');
-    await queue.push(behind);
-    await queue.ci.untilState(behind, 'CANCELLED');
-    assert.equal((await queue.ci.storyOf(behind)).at(-1), 'CANCELLED PR_PUSHED_TO');
-    await queue.untilMerged(ahead);
-    await queue.submit(behind);
-    await assertLanded(queue, await queue.untilMerged(behind));
   });
 
   it('a pull request that was pushed to a moment before its landing does not land [E8] [L6]', async () => {

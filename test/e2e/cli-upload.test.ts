@@ -4,7 +4,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import type { UploadPage } from '../../src/app/uploads/uploads.ts';
 import { listen } from '../helpers/listen.ts';
 import { makeFolder } from './harness.ts';
 import { sluice } from './kept-sluice.ts';
@@ -128,23 +127,6 @@ describe('sluice upload [W5] [W6]', () => {
     write('bare.xml', report('is bare'));
     await upload(['bare.xml', '--wait', '--no-codeowners']);
     assert.deepEqual((await find('is bare'))?.codeowners, []);
-  });
-
-  it('of a fork, is evidence for nothing [U38]', async () => {
-    write('failed.xml', report('!wobbles'));
-    write('passed.xml', report('wobbles'));
-    const statusAfter = async (...args: string[]) => {
-      await upload(['failed.xml', '--job', 'j', '--attempt', '1', '--wait', ...args]);
-      await upload(['passed.xml', '--job', 'j', '--attempt', '2', '--wait', ...args]);
-      return (await find('wobbles'))?.status.value;
-    };
-    assert.equal(await statusAfter('--fork'), 'HEALTHY');
-    const list = await world.server.api.ok<UploadPage>('flaky-tests/list-uploads', {
-      ...SCOPE,
-      page_query: { page_size: 1 },
-    });
-    assert.deepEqual([list.uploads[0]?.fork, list.uploads[0]?.job_attempt], [true, 2]);
-    assert.equal(await statusAfter(), 'FLAKY');
   });
 
   it('says what CI says of the run', async () => {

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import pg from 'pg';
 import { createDatabase } from '../helpers/postgres.ts';
 import { startProxy } from '../helpers/postgres-proxy.ts';
 import {
@@ -126,30 +125,6 @@ describe('a database that cannot answer', { concurrency: 2 }, () => {
     const startedAt = performance.now();
     assert.deepEqual(await server.stop(), { code: 0, signal: null });
     assert.ok(performance.now() - startedAt < 10_000);
-  });
-
-  test('a request that gets no connection is 503 with Retry-After, and a command waits for one [D36] [W21]', async (t) => {
-    const url = await createDatabase();
-    const { server } = await open(t, { SLUICE_DATABASE_URL: url, SLUICE_DATABASE_CONNECTIONS: '2' });
-    const other = new pg.Client({ connectionString: url });
-    await other.connect();
-    await other.query('begin');
-    await other.query('lock table repositories in access exclusive mode');
-    // It waits for the lock, and has the only connection for requests meanwhile.
-    const holder = server.api.post('listRepositories', {});
-    const answer = await until('no connection is left', PATIENCE_MS, async () => {
-      const each = await server.api.post('listApiTokens', {});
-      return each.status === 200 ? undefined : each;
-    });
-    checkUnavailable(answer);
-    const list = runSluice(['token', 'list'], server.env);
-    await untilWaiting(list.output);
-    await other.query('rollback');
-    await other.end();
-    await holder;
-    const { code, out, err } = await list.ended;
-    assert.equal(code, 0, err);
-    assert.match(out, /\tadmin,instance\t/);
   });
 });
 

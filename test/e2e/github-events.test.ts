@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GithubWorld, shareGithub, WRITER } from './github-world.ts';
@@ -21,14 +20,6 @@ async function aWorld(t: TestContext): Promise<{ readonly world: GithubWorld; re
 
 /** The tests wait more than they compute. */
 describe('a server that GitHub tells what happens', { concurrency: 4 }, () => {
-  test('a command in a comment lands a pull request', async (t) => {
-    const { world } = await aWorld(t);
-    const pr = await world.open();
-    world.say(pr, '/sluice merge');
-    await world.untilState(pr, 'MERGED');
-    assert.notEqual(pr.merged, undefined);
-  });
-
   test('a label lands a pull request, and a failed check fails it', async (t) => {
     const { world, result } = await aWorld(t);
     result.now = 'failure';
@@ -44,29 +35,6 @@ describe('a server that GitHub tells what happens', { concurrency: 4 }, () => {
     await world.untilState(pr, 'MERGED');
   });
 
-  test('a pull request that is not ready lands when its review is there', async (t) => {
-    const { world } = await aWorld(t);
-    const { github, repository } = world;
-    github.protect(repository, 'main', { reviews: { count: 1, dismissesStale: false, needsCodeOwners: false } });
-    const pr = await world.open();
-    await world.api.ok('submitPullRequest', { ...world.ref, pr: { number: pr.number } });
-    await world.untilState(pr, 'NOT_READY');
-    github.setPermission(repository, 'root', 'admin');
-    github.review(pr, 'root', 'APPROVED');
-    await world.untilState(pr, 'MERGED');
-  });
-
-  test('a push cancels the pull request under test', async (t) => {
-    const { world, result } = await aWorld(t);
-    result.now = undefined;
-    const pr = await world.open();
-    world.say(pr, '/sluice merge');
-    await world.untilState(pr, 'TESTING');
-    await world.github.push(pr, { more: 'x\n' });
-    await world.untilState(pr, 'CANCELLED');
-    result.now = 'success';
-  });
-
   test('deliveries that are doubled and disordered change nothing of how it ends [G31]', async (t) => {
     const world = await GithubWorld.of(t);
     world.runCi(t, () => 'success');
@@ -76,36 +44,6 @@ describe('a server that GitHub tells what happens', { concurrency: 4 }, () => {
     for (let n = 0; n < 3; n += 1) prs.push(await world.open());
     for (const pr of prs) world.say(pr, '/sluice merge');
     for (const pr of prs) await world.untilState(pr, 'MERGED', 2 * PATIENCE_MS);
-  });
-
-  test('a suspended app is an outage, and work goes on when it is back [G37]', async (t) => {
-    const { world, result } = await aWorld(t);
-    const { github, installation } = world;
-    result.now = undefined;
-    const pr = await world.open();
-    world.say(pr, '/sluice merge');
-    await world.untilState(pr, 'TESTING');
-    github.suspend(installation);
-    await until('the outage is explained', PATIENCE_MS, async () =>
-      /is suspended/.test(JSON.stringify(await world.get(pr.number, { includeExplanation: true }))) ? true : undefined,
-    );
-    result.now = 'success';
-    github.unsuspend(installation);
-    await world.untilState(pr, 'MERGED', 2 * PATIENCE_MS);
-  });
-
-  test('a renamed and transferred repository goes on [G36]', async (t) => {
-    const { world } = await aWorld(t);
-    const { github, repository } = world;
-    github.rename(repository, 'renamed');
-    await until('it is known by its new name', PATIENCE_MS, async () => {
-      const { repositories } = await world.api.ok<{ repositories: unknown }>('listRepositories', {});
-      return JSON.stringify(repositories).includes('renamed') ? true : undefined;
-    });
-    const renamed = world.through(world.server);
-    const pr = await renamed.open();
-    renamed.say(pr, '/sluice merge');
-    await renamed.untilState(pr, 'MERGED');
   });
 });
 

@@ -1,10 +1,8 @@
 // Failures of GitHub, its rate limits and our own server at the worst moments. Each test has a GitHub and a server of
 // its own.
 import assert from 'node:assert/strict';
-import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { describe, type TestContext, test } from 'node:test';
-import type { FakeGithubOptions } from '../fake/github/fake-github.ts';
 import type { PullRequest } from '../fake/github/model.ts';
 import { connectionOf, GithubWorld, hookUp } from './github-world.ts';
 import { type Environment, makeFolder, type ServerProcess, startHere, startServer, until } from './harness.ts';
@@ -13,11 +11,6 @@ const PATIENCE_MS = 90_000;
 /** The tests wait more than they compute. */
 const TOGETHER = { concurrency: 4 };
 const MERGE = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
-/** A comment and a check at once. */
-const WRITE_PAGE = 'POST /graphql WritePage';
-const CHANGED_CHECK = 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}';
-/** Everything but git. */
-const API = ['* /repos/*', '* /app/*', 'POST /graphql*'];
 
 async function underTest(world: GithubWorld): Promise<{ readonly pr: PullRequest; readonly sha: string }> {
   const pr = await world.open();
@@ -60,30 +53,6 @@ function countMerged(world: GithubWorld): number {
 }
 
 describe('while GitHub has a bad day', TOGETHER, () => {
-  test('without any answer everything waits, says so, and goes on [E21] [G37]', async (t) => {
-    const world = await GithubWorld.of(t);
-    const { pr, sha } = await underTest(world);
-    const end = world.github.faults.always('*', { kind: 'error', status: 502, when: 'before' });
-    world.report(sha, 'success');
-    causeLook(world);
-    await untilExplained(world, pr, /502|does not answer|FORGE_UNAVAILABLE/);
-    assert.equal(pr.merged, undefined);
-    end();
-    const { landed } = await world.untilState(pr, 'MERGED');
-    assert.equal(landed?.testedSha, sha);
-    await untilSaid(world, pr, /Landed/);
-  });
-
-  test('with slow answers everything happens, once', async (t) => {
-    const world = await GithubWorld.of(t);
-    world.github.faults.always('*', { kind: 'slow', byMs: 300 });
-    const { pr, sha } = await underTest(world);
-    world.report(sha, 'success');
-    await world.untilState(pr, 'MERGED');
-    await untilSaid(world, pr, /Landed/);
-    assert.deepEqual(world.replies(pr), []);
-  });
-
   test('with git refused and the API not, commands wait, and what waits says so [E15] [G3] [G131]', async (t) => {
     const world = await GithubWorld.of(t);
     const end = world.github.faults.always('git-*', { kind: 'error', status: 503, when: 'before' });
@@ -104,27 +73,6 @@ describe('while GitHub has a bad day', TOGETHER, () => {
     for (const each of [pr, other]) await world.untilState(each, 'MERGED');
   });
 
-  test('with the API refused and git not, it lands when the API is back [E15] [G149]', async (t) => {
-    const world = await GithubWorld.of(t);
-    const { pr, sha } = await underTest(world);
-    await untilSaid(world, pr, /Being tested/);
-    const ends = API.map((route) => world.github.faults.always(route, { kind: 'reset', when: 'before' }));
-    await world.api.ok('reportCheck', {
-      repo: world.ref.repo,
-      sha,
-      name: 'build',
-      status: 'COMPLETED',
-      conclusion: 'SUCCESS',
-    });
-    await world.untilState(pr, 'TESTS_PASSED');
-    await until('a merge was tried', PATIENCE_MS, async () =>
-      world.github.faults.fired.some(({ route }) => route === MERGE) ? true : undefined,
-    );
-    for (const end of ends) end();
-    const { landed } = await world.untilState(pr, 'MERGED');
-    assert.equal(landed?.kind, 'SAME_TREE');
-  });
-
   test('with the limit used up everything waits, says until when, and goes on [G103] [E15]', async (t) => {
     const world = await GithubWorld.of(t);
     const { github } = world;
@@ -140,32 +88,6 @@ describe('while GitHub has a bad day', TOGETHER, () => {
     github.limits.configure({ core: 5_000, graphql: 5_000 });
     const { landed } = await world.untilState(pr, 'MERGED');
     assert.equal(landed?.testedSha, sha);
-  });
-
-  test('a key that was rotated is read again from its file, as soon as it is there [G99]', async (t) => {
-    const folder = await makeFolder();
-    t.after(() => rm(folder, { recursive: true, force: true }));
-    const file = join(folder, 'key.pem');
-    // Short-lived tokens are requested again and again, each time with the key.
-    const github: FakeGithubOptions = { tokenLifetimeMs: 60_000 };
-    let server: ServerProcess | undefined;
-    const world = await GithubWorld.of(t, {
-      github,
-      start: async (variables) => {
-        server = await startServer(variables);
-        return server;
-      },
-      environment: { SLUICE_GITHUB_PRIVATE_KEY: '', SLUICE_GITHUB_PRIVATE_KEY_FILE: file },
-      prepare: (fake) => writeFile(file, fake.privateKey),
-    });
-    const { pr, sha } = await underTest(world);
-    const key = world.github.rotateKey(world.github.app);
-    world.report(sha, 'success');
-    causeLook(world);
-    await untilExplained(world, pr, /key/);
-    await writeFile(file, key);
-    await world.untilState(pr, 'MERGED');
-    assert.doesNotMatch(server?.output.err ?? 'no server', /BEGIN|PRIVATE KEY|no server/);
   });
 });
 
@@ -206,20 +128,6 @@ describe('a server that is killed', TOGETHER, () => {
     };
   }
 
-  test('after the merge was made, merges once [G22]', async (t) => {
-    const { world, killAndStart } = await aLife(t);
-    const { pr, sha } = await underTest(world);
-    world.github.faults.once(MERGE, { kind: 'silence', when: 'after' });
-    world.report(sha, 'success');
-    await until('it is merged', PATIENCE_MS, async () => pr.merged);
-    const next = await killAndStart('ends');
-    const { landed } = await next.untilState(pr, 'MERGED');
-    assert.equal(landed?.kind, 'SAME_TREE');
-    assert.equal(next.github.refs(next.repository).get('refs/heads/main'), landed?.sha);
-    await untilSaid(next, pr, /Landed/);
-    assert.deepEqual(next.replies(pr), []);
-  });
-
   for (const when of ['before', 'after'] as const) {
     test(`${when} the second merge of a batch, merges each once, in order [G22]`, async (t) => {
       const batch = { batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 10 };
@@ -241,26 +149,6 @@ describe('a server that is killed', TOGETHER, () => {
       for (const pr of prs) await untilSaid(next, pr, /Landed/);
     });
   }
-
-  test('after it wrote a comment and a check, and again after it found them, makes no second ones [G144]', async (t) => {
-    const { world, killAndStart } = await aLife(t);
-    const { github, repository } = world;
-    github.faults.once(WRITE_PAGE, { kind: 'silence', when: 'after' });
-    const { pr, sha } = await underTest(world);
-    await until('there is a comment', PATIENCE_MS, async () => world.sticky(pr));
-    const checks = () => github.listChecks(repository, pr.headSha);
-    await until('there is a check', PATIENCE_MS, async () => checks()[0]);
-    github.faults.once(CHANGED_CHECK, { kind: 'silence', when: 'after' });
-    await untilFired(await killAndStart(), 2);
-    const next = await killAndStart('ends');
-    await untilSaid(next, pr, /Being tested/);
-    next.report(sha, 'success');
-    await next.untilState(pr, 'MERGED');
-    await untilSaid(next, pr, /Landed/);
-    await until('the check has ended', PATIENCE_MS, async () => checks()[0]?.conclusion);
-    assert.equal(checks().length, 1);
-    assert.deepEqual(next.replies(pr), []);
-  });
 
   test('again and again, lands everything once and tells it once [G22] [G33] [G49]', async (t) => {
     const { world, killAndStart } = await aLife(t, { concurrency: 3 });

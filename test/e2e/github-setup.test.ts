@@ -8,8 +8,7 @@ import type { QueueView } from '../../src/app/queue/queue-view.ts';
 import { acceptManifest } from '../fake/github/apps.ts';
 import { createFakeGithub, type FakeGithub } from '../fake/github/fake-github.ts';
 import type { App, Repository } from '../fake/github/model.ts';
-import { endRun } from '../fake/github/workflow-runs.ts';
-import { createClient, makeFolder, problemOf, startServer, type TestServer, until } from './harness.ts';
+import { createClient, makeFolder, startServer, type TestServer, until } from './harness.ts';
 import { sluice } from './kept-sluice.ts';
 import { runSluice } from './run-sluice.ts';
 
@@ -187,65 +186,5 @@ describe('a repository of a GitHub', () => {
     const found = await server.api.ok<EntryView>('getSubmittedPullRequest', { ...ref, pr: { branch: 'fix/it' } });
     assert.equal(found.prNumber, pr.number);
     await server.api.refused('404 PULL_REQUEST_NOT_FOUND', 'getSubmittedPullRequest', { ...ref, pr: { branch: 'no' } });
-  });
-
-  it('has checks that only their app may report [G125]', async () => {
-    const run = await until('it is tested', 30_000, async () => {
-      const { testRuns } = await server.api.ok<{
-        testRuns: { testBranchSha: string; testRunId: string; requiredStatusesSource?: string }[];
-      }>('getMergeQueueTestingDetails', ref);
-      return testRuns.find((each) => each.requiredStatusesSource !== undefined && each.testBranchSha !== '');
-    });
-    const report = { repo, testRunId: run.testRunId, name: 'unit', status: 'COMPLETED', conclusion: 'SUCCESS' };
-    const problem = await server.api.refused('400 VALIDATION_FAILED', 'reportCheck', report);
-    assert.match(problem.detail, /only when the app github-actions reports it/);
-  });
-
-  it('lands a pull request after a comment, as the documentation ends [G68]', async () => {
-    const pr = await github.openPullRequest(repository, { branch: 'feature', author: 'ann', title: 'Add a feature' });
-    github.comment(pr, 'ann', '/sluice merge');
-    const tested = new Set<string>();
-    await until('it has landed', 60_000, async () => {
-      for (const [name, sha] of github.refs(repository)) {
-        if (!name.startsWith('refs/heads/sluice/') || tested.has(sha)) continue;
-        tested.add(sha);
-        github.reportCheck(repository, { sha, name: 'unit', status: 'completed', conclusion: 'success' });
-      }
-      return pr.merged;
-    });
-    const entry = await until('the queue knows', 20_000, async () => {
-      const found = await server.api.ok<EntryView>('getSubmittedPullRequest', { ...ref, pr: { number: pr.number } });
-      return found.state === 'MERGED' ? found : undefined;
-    });
-    assert.equal(entry.prTitle, 'Add a feature');
-  });
-
-  it('has forks whose workflow runs prove themselves [G66]', async () => {
-    const fork = await github.fork(repository, 'mallory');
-    const pr = await github.openPullRequest(repository, { from: fork, branch: 'patch', author: 'mallory' });
-    const draft = { sha: pr.headSha, branch: 'patch', actor: 'mallory', headRepository: fork };
-    const [run, other] = ['pull_request', 'pull_request_target'].map((event) =>
-      github.startRun(repository, { ...draft, event }),
-    );
-    assert.ok(run !== undefined && other !== undefined);
-    const send = (runId: number, number: number, sha: string) =>
-      createClient({ url: `${server.url}/v1`, token: undefined }).send('setImpactedTargets', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-forked-workflow-run-id': String(runId) },
-        body: JSON.stringify({ ...ref, pr: { number, sha }, impactedTargets: ['a'] }),
-      });
-    const { status, text } = await send(run.id, pr.number, pr.headSha);
-    assert.equal(status, 200, text);
-    assert.equal(JSON.parse(text).prSha, pr.headSha);
-    for (const [id, number, sha] of [
-      [other.id, pr.number, pr.headSha],
-      [run.id, pr.number - 1, pr.headSha],
-      [run.id, pr.number, 'a'.repeat(40)],
-      [run.id + 1_000, pr.number, pr.headSha],
-    ] as const)
-      problemOf(await send(id, number, sha), '401 FORK_RUN_NOT_PROVEN');
-    const ended = github.startRun(repository, { ...draft, event: 'pull_request' });
-    endRun(github.world, repository, ended, 'success');
-    problemOf(await send(ended.id, pr.number, pr.headSha), '401 FORK_RUN_NOT_PROVEN');
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PullRequest } from '../fake/github/model.ts';
-import { GithubWorld, shareGithub, WRITER } from './github-world.ts';
+import { type GithubWorld, shareGithub, WRITER } from './github-world.ts';
 import { until } from './harness.ts';
 
 const TOLD_MS = 30_000;
@@ -64,52 +64,6 @@ describe('a queue on GitHub', { concurrency: 4 }, () => {
     await untilTidy(world);
   });
 
-  test('a batch lands one by one, and each entry says how its landing is proven', async () => {
-    const world = await aWorld({ batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 10 });
-    const prs: PullRequest[] = [];
-    for (let count = 0; count < 3; count += 1) prs.push(await world.open());
-    for (const pr of prs) world.say(pr, '/sluice merge');
-    const { sha } = await until('the batch is built', TOLD_MS, async () => world.testBranches()[0]);
-    world.report(sha, 'success');
-    const entries = await Promise.all(prs.map((pr) => world.untilState(pr, 'MERGED')));
-    const kinds = entries.map(({ landed }) => landed?.kind).toSorted();
-    assert.deepEqual(kinds, ['PREFIX', 'PREFIX', 'SAME_TREE']);
-    for (const pr of prs) await untilTold(world, pr, 'Landed');
-  });
-
-  test('a red branch holds the queue, who was removed for it returns, and a repair lands [V16] [V17] [V18]', async () => {
-    const world = await aWorld({ concurrency: 1 });
-    const [first, second, repair] = [await world.open(), await world.open(), await world.open()];
-    for (const pr of [first, second]) {
-      world.say(pr, '/sluice merge');
-      world.report((await world.untilTestBranch(pr)).sha, 'failure');
-      await world.untilState(pr, 'FAILED');
-    }
-    const isOfHead = ({ branch }: { readonly branch: string }) => !/\/pr-\d+\//.test(branch);
-    const head = await until('the head is tested', TOLD_MS, async () => world.testBranches().find(isOfHead));
-    world.report(head.sha, 'failure');
-    for (const pr of [first, second]) await world.untilState(pr, 'PENDING');
-    await untilTold(world, first, 'main itself was broken when it failed');
-    await untilTold(world, second, 'the head of main itself fails build');
-    world.say(repair, '/sluice merge');
-    world.report((await world.untilTestBranch(repair)).sha, 'success');
-    await world.untilState(repair, 'MERGED');
-    for (const pr of [first, second]) {
-      world.report((await world.untilTestBranch(pr)).sha, 'success');
-      await world.untilState(pr, 'MERGED');
-    }
-  });
-
-  test('without deliveries everything still happens', async (t) => {
-    const world = await GithubWorld.of(t, { webhooks: false });
-    const pr = await world.open();
-    world.say(pr, '/sluice merge');
-    const { sha } = await world.untilTestBranch(pr);
-    world.report(sha, 'success');
-    await world.untilState(pr, 'MERGED');
-    await untilTold(world, pr, 'Landed');
-  });
-
   test('pushed, the tested commit itself lands, and the pull request is closed with a word [G52]', async () => {
     const world = await aWorld({ landingMode: 'PUSH', createPrsForTestingBranches: true });
     const pr = await world.open();
@@ -150,44 +104,5 @@ describe('a queue on GitHub', { concurrency: 4 }, () => {
     const entry = await world.untilState(pr, 'CANCELLED');
     assert.equal(entry.isCurrentlySubmittedToQueue, false);
     await untilTidy(world);
-  });
-
-  test('a command counts with the present permission of its author, and never from the app itself [G54] [G55]', async () => {
-    const world = await aWorld();
-    world.github.setPermission(world.repository, 'eve', 'read');
-    const pr = await world.open();
-    world.say(pr, '/sluice merge', 'eve');
-    await until('eve is refused', TOLD_MS, async () => (world.replies(pr).length === 1 ? true : undefined));
-    world.github.setPermission(world.repository, 'eve', 'write');
-    const own = world.github.listComments(pr).find(({ author }) => author === world.github.app.bot);
-    assert.ok(own);
-    world.github.editComment(pr, own, '/sluice merge');
-    world.say(pr, '/sluice merge', own.author.login);
-    world.say(pr, '/sluice help', 'eve');
-    await until('eve is answered', TOLD_MS, async () =>
-      world.replies(pr).find((text) => /`\/sluice merge` puts/.test(text)),
-    );
-    assert.equal(world.sticky(pr), undefined);
-    assert.deepEqual(world.testBranches(), []);
-  });
-
-  test('a label submits, its removal cancels, and it is removed at the end [G53] [G57] [G140]', async () => {
-    const world = await aWorld({ enqueueingLabel: 'land it', stateLabelsEnabled: true });
-    const pr = await world.open();
-    world.github.label(pr, WRITER, 'land it');
-    await world.untilTestBranch(pr);
-    await until('it has a label', TOLD_MS, async () => pr.labels.find(({ name }) => name === 'sluice-testing'));
-    world.github.unlabel(pr, WRITER, 'land it');
-    await world.untilState(pr, 'CANCELLED');
-    await until('it has another', TOLD_MS, async () => pr.labels.find(({ name }) => name === 'sluice-cancelled'));
-    await until('the former is gone', TOLD_MS, async () =>
-      pr.labels.some(({ name }) => name === 'sluice-testing') ? undefined : true,
-    );
-    world.github.label(pr, WRITER, 'land it');
-    world.report((await world.untilTestBranch(pr)).sha, 'failure');
-    await until('labels are as they should be', TOLD_MS, async () =>
-      pr.labels.map(({ name }) => name).join() === 'sluice-failed' ? true : undefined,
-    );
-    await world.untilState(pr, 'FAILED');
   });
 });

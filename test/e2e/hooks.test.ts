@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { RegisteredView } from '../../src/app/repositories/register-repository.ts';
 import { runGit, writeHook } from '../contract/plain-repository.ts';
-import { onBadDays, PATIENCE_MS, statusOf } from './bad-days.ts';
+import { onBadDays, PATIENCE_MS } from './bad-days.ts';
 import { assertLanded } from './ci.ts';
 import { until } from './harness.ts';
 import { sluice } from './kept-sluice.ts';
@@ -53,33 +53,6 @@ describe('hooks of a plain git repository', () => {
     await until('it is mirrored', PATIENCE_MS, async () => (await mirrored()) === head || undefined);
     const branches = () => runGit(path, ['for-each-ref', 'refs/heads/sluice/']);
     await until('the test branch is gone', PATIENCE_MS, async () => (await branches()) === '' || undefined);
-  });
-
-  it('that refuse a landing fail it with their own words, and the next one lands [L12] [L6]', async () => {
-    const queue = onBadDays(await fixture.aQueue());
-    await writeHook(
-      queue.git,
-      'update',
-      `case $1 in refs/heads/main) git cat-file -e $3:bad.txt 2>/dev/null && { echo "bad.txt is not welcome."; exit 1; };; esac; exit 0`,
-    );
-    const bad = await queue.submitOne({ 'bad.txt': 'x\n' });
-    await queue.ci.report(await queue.ci.runOf(bad), 'SUCCESS');
-    await queue.ci.untilState(bad, 'FAILED');
-    const text = await statusOf(fixture.server, queue, bad);
-    assert.match(text, /The update hook of the repository refused it\. It says: bad\.txt is not welcome\./);
-    assert.equal((await queue.ci.storyOf(bad)).at(-1), 'FAILED GITHUB_API_BRANCH_PROTECTION_UNMET');
-    const good = await queue.submitOne();
-    await assertLanded(queue, await queue.untilMerged(good));
-  });
-
-  it('that became writable for others do not run any more, and an alarm says so [L34]', async () => {
-    const queue = onBadDays(await fixture.aQueue());
-    await writeHook(queue.git, 'pre-receive', 'exit 1');
-    await chmod(join(queue.git.path, 'hooks'), 0o777);
-    const number = await queue.submitOne();
-    await queue.ci.report(await queue.ci.runOf(number), 'SUCCESS');
-    await assertLanded(queue, await queue.untilMerged(number));
-    assert.deepEqual(await queue.alarms(), ['HOOKS_OFF']);
   });
 
   it('are turned on and off by registering, which says why they are off [L17]', async () => {

@@ -63,30 +63,6 @@ describe('a queue with quarantined tests', () => {
     );
   });
 
-  it('[F80] [V65] a quarantine in one suite excuses no failure of the same id in another suite', async () => {
-    const inner = (suite: string, end = '') => `<testsuite name="${suite}">${caseOf('flaky', end)}</testsuite>`;
-    const queue = await world.aQueue({ honorQuarantine: 'ON' });
-    const first = await queue.submitOne();
-    await uploadOf(queue, await queue.ci.runOf(first), reportOf(inner('a'), inner('b')));
-    await queue.ci.pass(first);
-    await queue.ci.untilState(first, 'MERGED');
-    await quarantine(queue, { suites: ['math > a'] });
-    const guilty = await queue.submitOne();
-    const run = await queue.ci.fail(guilty);
-    await uploadOf(queue, run, reportOf(inner('a', FAILURE), inner('b', FAILURE)));
-    const failed = await queue.ci.untilState(guilty, 'FAILED');
-    const { failedTests } = (await lastCheckOf(queue, failed))?.quarantine ?? {};
-    assert.deepEqual(
-      failedTests?.map(({ suites, reason }) => [suites, reason]),
-      [[['math > a', 'math > b'], 'It is quarantined in math > a, and failed in math > b.']],
-    );
-    const { explanation } = await queue.get(guilty, { includeExplanation: true });
-    assert.match(JSON.stringify(explanation), /"TEST_FAILED","text":"math > a, math > b › flaky failed\./);
-    const excused = await queue.submitOne();
-    await uploadOf(queue, await queue.ci.fail(excused), reportOf(inner('a', FAILURE), inner('b')));
-    await queue.ci.untilState(excused, 'MERGED');
-  });
-
   it('[V12] [V13] [V15] [R23] [R24] lands what fails in quarantined tests only, and nothing else', async () => {
     const queue = await aQueue({ honorQuarantine: 'ON' });
     const excused = await submitFiles(queue, { 'break-flaky.txt': 'x\n' });
@@ -108,18 +84,5 @@ describe('a queue with quarantined tests', () => {
       ],
     );
     assert.ok(codesOf(guilty.explanation?.reasons).includes('NOT_WAIVED'));
-  });
-
-  it('[V14] only says what would have been waived, unless told otherwise', async () => {
-    const queue = await aQueue({});
-    const failed = await submitFiles(queue, { 'break-flaky.txt': 'x\n' });
-    assert.equal(failed.state, 'FAILED');
-    const check = await until('it is judged', 15_000, async () => {
-      const found = await lastCheckOf(queue, failed);
-      return found?.quarantine === undefined ? undefined : found;
-    });
-    assert.equal(check.quarantine?.verdict, 'WOULD_BE_WAIVED');
-    const { explanation } = await queue.get(failed.prNumber, { includeExplanation: true });
-    assert.ok(codesOf(explanation?.reasons).includes('WOULD_BE_WAIVED'));
   });
 });

@@ -57,25 +57,4 @@ describe('a red branch', { timeout: 120_000 }, () => {
     await queue.ci.untilState(second, 'MERGED');
     assert.ok((await queue.api.send('getMergeQueueMetrics')).text.includes(`mq_queue_held{${labels}} 0\n`));
   });
-
-  it('is mended by one that was submitted before, when it is submitted again as a repair [V17]', async () => {
-    const queue = await world.aQueue({ concurrency: 1 });
-    const numbers = [await queue.openPullRequest(), await queue.openPullRequest()];
-    for (const number of numbers) {
-      await queue.submit(number);
-      await queue.ci.fail(number);
-      await queue.ci.untilState(number, 'FAILED');
-    }
-    const [headRun] = await until('the head is tested by itself', PATIENCE_MS, async () => {
-      const runs = (await queue.ci.runs()).filter((run) => run.testBranchSha !== '');
-      return runs.length === 0 ? undefined : runs;
-    });
-    assert.ok(headRun !== undefined);
-    await queue.ci.report(headRun, 'FAILURE');
-    const repair = numbers[1] as number;
-    await queue.ci.untilState(repair, 'PENDING');
-    await print('pr', 'submit', queue.name, 'main', String(repair), '--repair');
-    await queue.ci.pass(repair);
-    await queue.ci.untilState(repair, 'MERGED');
-  });
 });

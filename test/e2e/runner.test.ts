@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
-import { findRunnerFolder } from '../../src/check-runner/local/local-runner.ts';
 import { aCheckedQueue, assertNothingLeft, checkOf, logOf, testRunOf } from './checks.ts';
 import { makeFolder, until } from './harness.ts';
 import { openProcess, openServer, type TestQueue, useServer } from './test-queue.ts';
@@ -162,56 +161,6 @@ describe('the built-in runner', () => {
     await untilOnlyMain(queue);
   });
 
-  it('[R5] keeps the beginning and the end of an endless output', async () => {
-    const queue = await aCheckedQueue(world, [
-      { name: 'test', command: 'echo first; head -c 20000000 /dev/zero | tr "\\0" "x"; echo; echo last' },
-    ]);
-    const number = await queue.submitOne();
-    await untilState(queue, number, 'MERGED');
-    const testRunId = await testRunOf(queue, number);
-    let text = '';
-    for (let offset = 0; ; ) {
-      const part = await queue.api.ok<{ text: string; nextOffset: number; complete: boolean }>('getCandidateLog', {
-        ...queue.ref,
-        testRunId,
-        check: 'test',
-        offset,
-      });
-      text += part.text;
-      offset = part.nextOffset;
-      if (part.complete) break;
-    }
-    assert.ok(text.length < 5_000_000);
-    assert.match(text.slice(0, 300), /\nfirst\nxxx/);
-    assert.match(text, /\n\[1\d{7} bytes are left out here\]\n/);
-    assert.match(text.slice(-100), /x\nlast\n\n\[Sluice\] Passed/);
-  });
-
-  it('[R6] runs no more at once than it may, and every queue gets its share', async (t) => {
-    const folder = await makeShared();
-    const single = await openServer(t, { ...PROTECTED, SLUICE_RUNNER_JOBS: '1', SLUICE_RUNNER_CACHES: folder });
-    const gate = join(folder, 'gate');
-    // Each check writes a file of its own, because checks may run as different users.
-    const command = `echo "$SLUICE_REPOSITORY" > '${folder}'/at-$(date +%s%N); until test -e '${gate}'; do sleep 0.05; done`;
-    const busy = await aCheckedQueue(single, [{ name: 'test', command }]);
-    const small = await aCheckedQueue(single, [{ name: 'test', command }]);
-    const order = async () => {
-      const names = (await readdir(folder)).filter((name) => name.startsWith('at-')).toSorted();
-      return Promise.all(names.map(async (name) => (await readFile(join(folder, name), 'utf8')).trim()));
-    };
-    const numbers = await busy.submitAll(5);
-    await Promise.all(numbers.map((number) => untilState(busy, number, 'TESTING')));
-    await until('one of them runs', 15_000, async () => ((await order()).length === 0 ? undefined : true));
-    const one = await small.submitOne();
-    const published = ['for-each-ref', '--format=%(refname)', 'refs/heads/sluice/'];
-    await until('its commit is there', 15_000, async () => (await small.git.git(published)) || undefined);
-    await writeFile(gate, '');
-    await untilState(small, one, 'MERGED');
-    await untilState(busy, numbers.at(-1) as number, 'MERGED');
-    const place = (await order()).findIndex((name) => name.endsWith(small.repo.name));
-    assert.ok(place > 0 && place <= 2, `the small queue came ${place + 1}. of 6`);
-  });
-
   it('[R7] goes on with interrupted checks after kill -9, and leaves nothing behind', async (t) => {
     const shared = await makeShared();
     const environment = { ...PROTECTED, SLUICE_DATA: await makeFolder(), SLUICE_RUNNER_CACHES: shared };
@@ -240,22 +189,5 @@ describe('the built-in runner', () => {
     assert.equal((await logOf(after, testRunId, 'slow')).match(/^begun$/gm)?.length, 2);
     assert.equal((await logOf(after, testRunId, 'quick')).match(/\$ echo quick/g)?.length, 1);
     await assertNothingLeft(again);
-  });
-
-  it('[R7] a server that is told to stop stops its checks, which count for nothing', async (t) => {
-    const first = await openProcess(t, { ...PROTECTED, SLUICE_DATA: await makeFolder() });
-    const { dataFolder } = first.server;
-    const queue = await aCheckedQueue(first, [{ name: 'test', command: 'echo begun; sleep 1000' }]);
-    const number = await queue.submitOne();
-    const testRunId = await testRunOf(queue, number);
-    await until('it runs', 15_000, async () =>
-      (await logOf(queue, testRunId)).includes('\nbegun\n') ? true : undefined,
-    );
-    assert.deepEqual(await first.server.stop(), { code: 0, signal: null });
-    await assert.rejects(readdir(findRunnerFolder(dataFolder, undefined)), /ENOENT/);
-    const { server: again } = await openServer(t, { SLUICE_DATA: dataFolder });
-    const entry = await again.api.ok<{ state: string }>('getSubmittedPullRequest', queue.entry(number));
-    assert.equal(entry.state, 'TESTING');
-    await again.api.ok('registerRepository', { repo: queue.repo, checks: [{ name: 'test', command: 'true' }] });
   });
 });

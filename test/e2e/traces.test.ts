@@ -121,23 +121,6 @@ describe('a server with traces', () => {
     assert.equal(run?.attributes['sluice.test_run.result'], 'passed');
   });
 
-  test('tells of each stay of a pull request for itself, and of a failure [M23]', async () => {
-    const number = await queue.submitOne();
-    await queue.ci.fail(number);
-    const id = await endOf(queue, number, 'FAILED');
-    await receiver.find('the first stay', ({ traceId }) => traceId === traceIdOf(id, 1));
-    await queue.submit(number);
-    await server.api.ok('cancelPullRequest', queue.entry(number));
-    const root = await receiver.find(
-      'the second stay',
-      ({ traceId, parentId }) => traceId === traceIdOf(id, 2) && parentId === undefined,
-    );
-    assert.deepEqual([root.attributes['sluice.outcome'], root.isError], ['CANCELLED', false]);
-    const [failed] = receiver.traceOf(traceIdOf(id, 1)).filter(({ parentId }) => parentId === undefined);
-    assert.deepEqual([failed?.attributes['sluice.outcome'], failed?.isError], ['FAILED', true]);
-    assert.equal(failed?.attributes['error.type'], 'TEST_RUN_REQUIRED_STATUS_FAILED');
-  });
-
   test('counts spans in its metrics [M24]', async () => {
     const { text } = await server.api.send('../metrics');
     assert.match(

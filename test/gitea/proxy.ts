@@ -1,24 +1,20 @@
 import { createServer, request as send } from 'node:http';
 import { listen } from '../helpers/listen.ts';
 
-/** Stands between Sluice and a Gitea, real or fake: counts requests, and answers some of them itself. */
+/** Stands between Sluice and a Gitea, real or fake, and answers some requests itself. */
 export interface GiteaProxy {
   readonly url: string;
-  /** Requests to the API, by method and path. Requests of git are not among them. */
-  readonly calls: string[];
   /** Answers with this status from now on where the method and path match. Returns how to end that. */
   fail(matching: RegExp, status: number, body?: string): () => void;
   close(): Promise<void>;
 }
 
 export async function startProxy(target: string): Promise<GiteaProxy> {
-  const calls: string[] = [];
   const faults = new Set<{ readonly matching: RegExp; readonly status: number; readonly body: string }>();
   const { hostname, port } = new URL(target);
   const server = createServer((request, response) => {
     const { method = 'GET', url: path = '/', headers } = request;
     const about = `${method} ${path}`;
-    if (path.startsWith('/api/')) calls.push(about);
     const fault = [...faults].find(({ matching }) => matching.test(about));
     if (fault !== undefined) {
       request.resume();
@@ -38,7 +34,6 @@ export async function startProxy(target: string): Promise<GiteaProxy> {
   const url = await listen(server);
   return {
     url,
-    calls,
     fail(matching, status, body = '{"message":"Bad gateway"}') {
       const fault = { matching, status, body };
       faults.add(fault);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
-import { runGit } from '../contract/plain-repository.ts';
 import { type GiteaWorld, type OpenRequest, shareGitea } from './gitea-world.ts';
 
 const aWorld = shareGitea();
@@ -28,17 +27,6 @@ describe('a queue on Gitea', { concurrency: 4 }, () => {
     await world.until('test branches are gone', async () =>
       (await world.testBranches()).length === 0 ? true : undefined,
     );
-  });
-
-  test('a failed pull request is removed and says why', async () => {
-    const world = await aWorld();
-    const pr = await world.open();
-    await world.say(pr, '/sluice merge');
-    const { sha } = await world.untilTestBranch(pr);
-    await world.report(sha, 'failure');
-    await world.untilState(pr, 'FAILED');
-    assert.match(await world.untilTold(pr, 'Failed and removed'), /`build` failed/);
-    assert.equal((await show(world, pr)).state, 'open');
   });
 
   test('a pass that a webhook tells of is shown, but lands nothing before Gitea confirms it [G173] [G31]', async () => {
@@ -115,47 +103,5 @@ describe('a queue on Gitea', { concurrency: 4 }, () => {
     await world.report(sha, 'success');
     await world.untilState({ number }, 'MERGED');
     await world.untilMerged({ number });
-  });
-
-  test('a pull request waits until the rules of its branch are met [G162]', async () => {
-    const world = await aWorld({
-      protection: { required_approvals: 1, enable_status_check: true, status_check_contexts: ['pr/*'] },
-    });
-    const pr = await world.open();
-    await world.say(pr, '/sluice merge');
-    await world.untilState(pr, 'NOT_READY');
-    const status = { state: 'success', context: 'pr/build' };
-    await world.people.get('ci', 'POST', `${world.path}/statuses/${pr.headSha}`, status);
-    await world.people.get('ci', 'POST', `${world.path}/pulls/${pr.number}/reviews`, { event: 'APPROVED' });
-    const { sha } = await world.untilTestBranch(pr);
-    await world.report(sha, 'success');
-    await world.untilState(pr, 'MERGED');
-    await world.untilMerged(pr);
-  });
-
-  test('a command of somebody without write access changes nothing', async () => {
-    const world = await aWorld();
-    const pr = await world.open();
-    await world.say(pr, '/sluice merge', 'eve');
-    await world.untilTold(pr, 'eve');
-    assert.deepEqual(await world.testBranches(), []);
-  });
-
-  test('a push while it is tested starts it over with the new commit', async () => {
-    const world = await aWorld();
-    const pr = await world.open();
-    await world.say(pr, '/sluice merge');
-    const first = await world.untilTestBranch(pr);
-    const files = { files: { 'change-1.txt': 'y\n' } };
-    await world.people.commit('ada', world.fullName, 'refs/heads/change-1', pr.headSha, files);
-    await world.until('the first test is over', async () =>
-      (await world.testBranches()).some(({ sha }) => sha === first.sha) ? undefined : true,
-    );
-    await world.say(pr, '/sluice merge');
-    const { sha } = await world.untilTestBranch(pr);
-    await world.report(sha, 'success');
-    await world.untilState(pr, 'MERGED');
-    const gitDir = world.people.gitea.gitDirOf(world.fullName);
-    assert.equal(await runGit(gitDir, ['show', 'main:change-1.txt']), 'y');
   });
 });

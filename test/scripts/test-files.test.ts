@@ -34,15 +34,9 @@ interface TestFiles {
   }): Promise<Run>;
 }
 
-interface TestReport {
-  describeFile(result: FileResult): string;
-  describeRun(run: Run & { readonly seconds: number; readonly cpuSeconds: number }): string;
-}
-
 // Plain JavaScript, because it runs before TypeScript can.
 const load = (name: string) => import(new URL(`../../scripts/lib/${name}`, import.meta.url).href);
 const { runTestFiles } = (await load('test-files.mjs')) as TestFiles;
-const { describeFile, describeRun } = (await load('test-report.mjs')) as TestReport;
 
 const PASSES = `import { it } from 'node:test'; it('passes', () => {});`;
 const FAILS = `
@@ -197,54 +191,6 @@ describe('the runner of tests', { concurrency: true }, () => {
     assert.match(failing?.failures[0]?.error ?? '', /^Error: on purpose\n +at .*FAILS\.mjs/);
     assert.match(failing?.output ?? '', /^printed$/m);
     assert.ok((failing?.ms ?? 0) > 0 && (failing?.cpuMs ?? 0) > 0);
-  });
-});
-
-describe('the report of a run of tests', () => {
-  const aFile = (file: string, more: Partial<FileResult> = {}): FileResult => ({
-    file,
-    ms: 1500,
-    cpuMs: 700,
-    passed: 3,
-    skipped: 0,
-    failures: [],
-    problem: undefined,
-    output: 'printed',
-    ...more,
-  });
-  const failures = [{ name: 'outer > fails', error: 'Error: on purpose\n    at somewhere' }];
-
-  it('is one line for a file that passed', () => {
-    assert.equal(describeFile(aFile('a.test.ts')), 'ok        1.5    0.7  a.test.ts (3 passed)\n');
-  });
-
-  it('has the failed tests and the output of a file that failed', () => {
-    const lines = [
-      'FAILED    1.5    0.7  b.test.ts (3 passed, 1 skipped, 1 failed)',
-      'b.test.ts',
-      '  outer > fails',
-      '    Error: on purpose',
-      '        at somewhere',
-      '    output:',
-      '    printed',
-      '',
-    ];
-    assert.equal(describeFile(aFile('b.test.ts', { failures, skipped: 1 })), lines.join('\n'));
-  });
-
-  it('ends with every failed test again, the problems, the ten slowest files and totals', () => {
-    const many = Array.from({ length: 11 }, (_, index) => aFile(`${index}.test.ts`, { ms: index * 1000 }));
-    const results = [aFile('b.test.ts', { failures, ms: 0 }), ...many];
-    const report = describeRun({ results, problems: ['c.test.ts: hangs'], seconds: 75, cpuSeconds: 9 });
-    assert.match(report, /^== failed tests\nb\.test\.ts\n {2}outer > fails\n {4}Error: on purpose\n/);
-    assert.match(report, /^== problems\nc\.test\.ts: hangs$/m);
-    const slowest = report.slice(report.indexOf('== slowest'), report.lastIndexOf('=='));
-    assert.deepEqual(
-      [...slowest.matchAll(/(\d+)\.test\.ts/g)].map(([, index]) => index),
-      ['10', '9', '8', '7', '6', '5', '4', '3', '2', '1'],
-    );
-    const totals = '== 36 tests passed, 1 failed, 0 skipped, in 12 files and 1 min 15 s (CPU time 9 s)\n';
-    assert.ok(report.endsWith(totals), report);
   });
 });
 

@@ -142,39 +142,6 @@ describe('pull requests on GitHub', () => {
     assert.equal((await facts(pr))?.mergeability, 'MERGEABLE');
   });
 
-  it('reviews and required checks of classic protection and rulesets are named as reasons [G119]', async () => {
-    const { github, repository, facts } = await world();
-    github.protect(repository, 'main', { checks: [{ context: 'test', appId: undefined }] });
-    github.addRuleset(repository, { rules: [{ type: 'pull_request', approvals: 1 }] });
-    const pr = await github.openPullRequest(repository, { author: 'ada' });
-    assert.deepEqual((await facts(pr))?.blockReasons, ['reviewRequired']);
-    github.review(pr, 'max');
-    assert.deepEqual((await facts(pr))?.blockReasons, ['awaitingCheck']);
-    github.reportCheck(repository, { sha: pr.headSha, name: 'test', status: 'in_progress' });
-    assert.deepEqual((await facts(pr))?.blockReasons, ['awaitingCheck']);
-    github.reportCheck(repository, { sha: pr.headSha, name: 'test', status: 'completed', conclusion: 'failure' });
-    const failed = await facts(pr);
-    assert.deepEqual([failed?.blockReasons, failed?.failingChecks], [['failingCheck'], ['test']]);
-    const again = { sha: pr.headSha, name: 'test', attempt: 2 };
-    github.reportCheck(repository, {
-      ...again,
-      status: 'completed',
-      conclusion: 'success',
-      startedAt: Date.now() + 1_000,
-    });
-    assert.equal((await facts(pr))?.mergeability, 'MERGEABLE');
-    github.review(pr, 'max', 'CHANGES_REQUESTED');
-    assert.deepEqual((await facts(pr))?.blockReasons, ['changesRequested']);
-  });
-
-  it('a target that only the queue may update leaves its pull requests ready [G11]', async () => {
-    const { github, repository, facts } = await world();
-    const bypass = [{ actorId: github.app.id, type: 'Integration', mode: 'always' }] as const;
-    github.addRuleset(repository, { rules: [{ type: 'update' }, { type: 'deletion' }], bypass });
-    const pr = await github.openPullRequest(repository);
-    assert.equal((await facts(pr))?.mergeability, 'MERGEABLE');
-  });
-
   it('a pull request whose head contains the target says with which checks it passed', async () => {
     const { github, repository, facts } = await world();
     const pr = await github.openPullRequest(repository);
@@ -692,23 +659,6 @@ describe('when GitHub has a bad day', () => {
     assert.deepEqual([...github.world.installations.values()].map(used), [1, 1]);
   });
 
-  it('a key that was rotated is read again [G99]', async () => {
-    const { github, client } = await world({ tokenLifetimeMs: 60_000 });
-    await client.installationToken(APP);
-    github.rotateKey(github.app);
-    // Its tokens are too short-lived to be cached, so the next request needs the key.
-    await assert.rejects(client.installationToken(APP), /GitHub refuses the GitHub App's id and private key/);
-  });
-
-  it('permissions that were taken away are named [G100]', async () => {
-    const { github, repository, installation, hosting } = await world({ isPrivate: true });
-    const pr = await github.openPullRequest(repository);
-    const { checks: _, statuses: __, ...others } = installation.permissions;
-    github.grant(installation, others);
-    await assert.rejects(hosting.readChecks(APP, [shaOf(pr)]), /may not do this on acme\/app: .*checks: read/);
-    await assert.rejects(hosting.writeCheck({ ...aCheck(pr), mayExist: false }), /may not do this on acme\/app/);
-  });
-
   it('a comment whose answer was lost is there once, and found [G105]', async () => {
     const { github, repository, hosting } = await world();
     const pr = await github.openPullRequest(repository);
@@ -723,33 +673,5 @@ describe('when GitHub has a bad day', () => {
       assert.equal(found?.id, String(github.listComments(pr).at(-1)?.id));
     }
     assert.equal(github.listComments(pr).length, 2);
-  });
-
-  it('questions survive errors, broken connections and limits [G17]', async () => {
-    const { github, repository, hosting } = await world();
-    const pr = await github.openPullRequest(repository, { branch: 'topic' });
-    for (const fault of [
-      { kind: 'error', status: 502, when: 'before' },
-      { kind: 'reset', when: 'before' },
-      { kind: 'secondary_limit', retryAfterSeconds: 1 },
-      { kind: 'unauthorized' },
-    ] as const) {
-      github.faults.once('POST /graphql', fault);
-      assert.equal(await hosting.findByBranch(APP, 'topic'), pr.number, fault.kind);
-    }
-  });
-
-  it('a limit that nears its end is never met: what can wait is told to come later [G103] [G8]', async () => {
-    const { github, repository, hosting } = await world({ limits: { core: 40, graphql: 40 } });
-    const pr = await github.openPullRequest(repository);
-    let told = 0;
-    const tell = () => hosting.writeComment({ repository: APP, number: numberOf(pr), id: undefined, text: 'hello' });
-    await assert.rejects(async () => {
-      for (; told < 100; told += 1) await tell();
-    }, /rate limit for this installation is used up until \d\d:\d\d UTC/);
-    assert.ok(told > 20 && told < 36, String(told));
-    assert.equal(github.limits.refused, 0);
-    // Reads have a reserve left.
-    assert.equal(await hosting.findPermission(APP, 'ada'), 'write');
   });
 });

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { createFakeGithub, type FakeGithub } from '../../../test/fake/github/fake-github.ts';
 import type { Repository } from '../../../test/fake/github/model.ts';
@@ -62,72 +60,10 @@ describe('an inspection of a repository', () => {
     assert.equal(found.filter((code) => code === 'PERMISSION_MISSING').length, 7);
   });
 
-  it('an inspection tells that deliveries fail, until they are sent again and arrive [G96]', async () => {
-    let status = 502;
-    const receiver = createServer((_, response) => response.writeHead(status).end());
-    await new Promise<void>((resolve) => {
-      receiver.listen(0, '127.0.0.1', resolve);
-    });
-    const { host } = new URL(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}`);
-    Object.assign(github.app.hook, { url: `http://${host}/webhooks/github?key=hidden`, secret: 'a long secret' });
-    const { id: appId } = github.app;
-    const auth = {
-      kind: 'app',
-      appId: String(appId),
-      privateKey: github.privateKey,
-      webhookSecret: 'a long secret',
-    } as const;
-    github.install(github.app, 'acme');
-    await github.webhooks.settle();
-    const client = connect(auth);
-    const told = async () => {
-      const findings = await inspect({ client, testBranchPrefix: 'sluice' }, OURS, 'main');
-      return findings.find(({ code }) => code.startsWith('WEBHOOK'));
-    };
-    const failing = await told();
-    assert.equal(failing?.code, 'WEBHOOK_FAILING');
-    assert.ok(failing?.text.includes(`to ${host} at `) && !failing.text.includes('hidden'), failing?.text);
-    status = 202;
-    const { data } = await client.appRequest<readonly { readonly id: number }[]>({ route: 'GET /app/hook/deliveries' });
-    for (const { id } of data)
-      await client.appRequest({
-        route: 'POST /app/hook/deliveries/{delivery_id}/attempts',
-        parameters: { delivery_id: id },
-      });
-    await github.webhooks.settle();
-    assert.equal((await told())?.code, 'WEBHOOK');
-    receiver.closeAllConnections();
-    receiver.close();
-  });
-
   it('an inspection works for a personal access token, and names it [G69]', async () => {
     const client = connect({ kind: 'token', token: github.createToken('acme') });
     const found = await codes(client);
     assert.deepEqual(found, ['PERSONAL_TOKEN', 'TARGET_OPEN', 'NO_REQUIRED_CHECKS', 'WEBHOOK_OFF']);
-  });
-
-  it('an inspection reads required checks from the three places, as candidates do [G69]', async () => {
-    const client = connect({ kind: 'token', token: github.createToken('acme'), webhookSecret: 'a long secret' });
-    const last = async (queue?: InspectedQueue) =>
-      (await codes(client, 'main', queue)).filter((code) => !/TOKEN|TARGET|WEBHOOK/.test(code));
-    github.protect(repository, 'main', {
-      checks: [
-        { context: 'unit', appId: undefined },
-        { context: 'x', appId: 7 },
-      ],
-    });
-    assert.deepEqual(await last(), ['CHECK_UNKNOWN']);
-    await github.commit(repository, {
-      branch: 'main',
-      files: { '.sluice.yaml': 'merge: {required_statuses: [unit]}\n' },
-      message: 'x',
-    });
-    assert.deepEqual(await last(), []);
-    await github.commit(repository, { branch: 'main', files: { '.sluice.yaml': 'merge: 7\n' }, message: 'x' });
-    assert.deepEqual(await last(), ['CONFIGURATION_FILE']);
-    const queue = { mergeMethod: 'SQUASH', landingMode: 'API', createPrsForTestingBranches: false } as const;
-    assert.deepEqual(await last({ ...queue, requiredStatuses: ['unit', 'nope'] }), ['CHECK_UNKNOWN']);
-    assert.deepEqual(await last({ ...queue, requiredStatuses: [] }), ['NOTHING_REQUIRED']);
   });
 
   it('an inspection reads the key again when it was rotated [G91]', async () => {

@@ -118,7 +118,6 @@ describe('landing on GitHub', () => {
   const kinds = ({ how, entries: landed }: Landed) => landed.map(({ kind = how }) => kind);
   const merged = () => entries.map(({ prNumber }) => world.app.pulls.get(prNumber)?.merged?.sha);
   const numberOf = (index: number) => entries[index]?.prNumber as PrNumber;
-  const foreign = () => world.commit('main', { files: { foreign: 'foreign\n' } });
   const mergeFirst = () => {
     const pr = world.app.pulls.get(numberOf(0)) as PullRequest;
     return mergePullRequest(fake.world, pr, { kind: 'user', user: fake.user('ada') }, { method: 'squash' });
@@ -183,33 +182,12 @@ describe('landing on GitHub', () => {
     });
   }
 
-  test('a landing finds the merges of a server that died [G149]', async () => {
-    const request = await ask();
-    beforeMerge = (number) => {
-      if (number === numberOf(2)) throw new Fault('FORGE_UNAVAILABLE', 'gone');
-    };
-    const shut = new AbortController();
-    shut.abort();
-    await assert.rejects(land({ ...request, signal: shut.signal }), /SHUTTING_DOWN/);
-    assert.equal(countMerges(), 2);
-    beforeMerge = ignore;
-    assert.deepEqual(kinds((await land(request)) as Landed), ['PREFIX', 'PREFIX', 'SAME_TREE']);
-    assert.equal(countMerges(), 3);
-  });
-
   test('a landing by two servers at once lands once, and both hear of it [G22]', async () => {
     const request = await ask();
     const [one, two] = await Promise.all([land(request), land(request)]);
     assert.deepEqual(kinds(one as Landed), ['PREFIX', 'PREFIX', 'SAME_TREE'], JSON.stringify(one));
     assert.deepEqual(two, one);
     assert.equal((one as Landed).pushedSha, await head());
-  });
-
-  test('a merge by hand counts as a push past the queue [G21]', async () => {
-    const request = await ask();
-    await mergeFirst();
-    assert.deepEqual(await land(request), { kind: 'target_moved', head: await head(), isDescendant: true });
-    assert.equal(countMerges(), 0);
   });
 
   for (const landingMode of ['API', 'PUSH'] as const) {
@@ -236,28 +214,6 @@ describe('landing on GitHub', () => {
     const reason = 'GITHUB_API_MERGE_ALREADY_IN_PROGRESS';
     assert.deepEqual(refused, { kind: 'refused', prNumber: entry.prNumber, reason, detail: message });
     assert.equal(countMerges(), 6 + 10);
-  });
-
-  test('a landing gives up after ten errors in a row [G23]', async () => {
-    const request = await ask();
-    fake.faults.always(MERGE, { kind: 'error', status: 503, when: 'before' });
-    const refused = (await land(request)) as Extract<LandAnswer, { kind: 'refused' }>;
-    assert.deepEqual([refused.kind, refused.reason], ['refused', 'GITHUB_API_REPEATED_SERVER_ERRORS']);
-    assert.equal(countMerges(), 10);
-    assert.ok(Math.abs(skippedMs - 60_000) < 20_000, `${skippedMs}`);
-    assert.equal(await head(), request.expectedHead);
-  });
-
-  test('a landing stops at an entry that was pushed to [L6] [G21]', async () => {
-    const request = await ask();
-    beforeMerge = async (number) => {
-      if (number !== numberOf(1)) return;
-      await world.pushToPullRequest(number as PrNumber, { files: { 'only-b': 'again\n' } });
-    };
-    const answer = (await land(request)) as Landed;
-    assert.deepEqual(kinds(answer), ['PREFIX']);
-    assert.deepEqual(answer.stopped, { kind: 'pull_request_moved', prNumber: numberOf(1) });
-    assert.deepEqual(await land(request), answer);
   });
 
   test("a refusal has GitHub's own words where protection was changed meanwhile [L6] [G150]", async () => {
@@ -312,38 +268,6 @@ describe('landing on GitHub', () => {
     for (const each of fake.world.installations.values()) each.suspendedAt = undefined;
     client.forget('acme');
     assert.equal((await land(request)).kind, 'landed');
-  });
-
-  test('a landing waits for a limit instead of failing [G23]', async () => {
-    const request = await ask();
-    beforeMerge = (number) => {
-      if (number !== numberOf(1)) return;
-      beforeMerge = ignore;
-      fake.faults.once(MERGE, { kind: 'secondary_limit', retryAfterSeconds: 1_200 });
-    };
-    assert.deepEqual(kinds((await land(request)) as Landed), ['PREFIX', 'PREFIX', 'SAME_TREE']);
-    assert.ok(skippedMs >= 1_190_000, `${skippedMs}`);
-  });
-
-  test('a landing sees that GitHub merged onto the push of somebody else [G21]', async () => {
-    const request = await ask();
-    beforeMerge = async (number) => {
-      if (number === numberOf(1)) await foreign();
-    };
-    const answer = (await land(request)) as Landed;
-    const now = await head();
-    const tree = await bench.git('rev-parse', `${now}^{tree}`);
-    assert.deepEqual(kinds(answer), ['PREFIX']);
-    const stray = { kind: 'strayed', prNumber: numberOf(1), sha: now, tree, head: now, isDescendant: true };
-    assert.deepEqual(answer.stopped, stray);
-    assert.equal(world.app.pulls.get(numberOf(2))?.merged, undefined);
-  });
-
-  test('a landing stops before a merge where somebody else has moved the target [G21]', async () => {
-    const request = await ask();
-    await foreign();
-    assert.deepEqual(await land(request), { kind: 'target_moved', head: await head(), isDescendant: true });
-    assert.equal(countMerges(), 0);
   });
 
   test('a push is refused with the words of the protection, and changes nothing [G25] [L6]', async () => {

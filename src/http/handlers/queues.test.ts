@@ -381,34 +381,7 @@ describe('queues over /v1', () => {
     assert.equal((await queue.api.ok<QueueView>('getQueue', queue.ref)).frozen, undefined);
   });
 
-  for (const [state, code] of [
-    ['PAUSED', 'QUEUE_PAUSED'],
-    ['DRAINING', 'QUEUE_DRAINING'],
-  ] as const) {
-    test(`a ${state} queue accepts a submission, parks it with the reason, and admits it when resumed`, async () => {
-      const queue = await aQueue(WAITING_FOR_A_BATCH);
-      assert.equal((await queue.update({ state })).state, state);
-      const [first, second] = [await queue.openPullRequest(), await queue.openPullRequest()];
-      assert.equal((await queue.submit(first)).state, 'NOT_READY');
-      await queue.submit(second);
-      const { explanation } = await queue.get(first, { includeExplanation: true });
-      assert.equal(explanation?.reasons[0]?.code, code);
-      assert.equal(explanation?.position, undefined);
-      assert.equal((await queue.update({ state: 'RUNNING' })).state, 'RUNNING');
-      assert.deepEqual(await statesOf(queue), [
-        [first, 'PENDING'],
-        [second, 'PENDING'],
-      ]);
-    });
-  }
-
   describe('a change of mode', () => {
-    test('is instant while the queue is empty', async () => {
-      const queue = await aQueue();
-      const { mode, state } = await queue.update({ mode: 'PARALLEL' });
-      assert.deepEqual([mode, state], ['PARALLEL', 'RUNNING']);
-    });
-
     test('waits for the admitted entries, refuses writes meanwhile, then happens', async () => {
       const queue = await aQueue();
       const [inside, late] = [await queue.openPullRequest(), await queue.openPullRequest()];
@@ -426,30 +399,6 @@ describe('queues over /v1', () => {
       assert.deepEqual([state, mode, concurrency], ['RUNNING', 'PARALLEL', 5]);
       // Submitted before the switch, so it counts as impacting all.
       assert.equal((await queue.get(late)).state, 'TESTING');
-    });
-
-    test('goes back to DRAINING where it came from', async () => {
-      const queue = await aQueue();
-      const number = await queue.submitOne();
-      await queue.update({ state: 'DRAINING', mode: 'PARALLEL' });
-      await queue.api.ok('cancelPullRequest', queue.entry(number));
-      const { state, mode } = await queue.getQueue();
-      assert.deepEqual([state, mode], ['DRAINING', 'PARALLEL']);
-    });
-
-    test('is refused while the queue is paused and not empty, and nothing changes', async () => {
-      const queue = await aQueue();
-      await queue.submit(await queue.openPullRequest());
-      const body = { ...queue.ref, state: 'PAUSED', mode: 'PARALLEL', concurrency: 3 };
-      await queue.api.refused('409 QUEUE_NOT_EMPTY', 'updateQueue', body);
-      const { state, mode, concurrency } = await queue.getQueue();
-      assert.deepEqual([state, mode, concurrency], ['RUNNING', 'SINGLE', 5]);
-    });
-
-    test('does not wait for entries that are not admitted', async () => {
-      const queue = await aQueue({ state: 'DRAINING' });
-      await queue.submit(await queue.openPullRequest());
-      assert.equal((await queue.update({ mode: 'PARALLEL' })).mode, 'PARALLEL');
     });
   });
 

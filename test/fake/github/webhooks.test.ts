@@ -11,7 +11,6 @@ import type { DeliveryRecord } from './webhooks.ts';
 import { endRun } from './workflow-runs.ts';
 
 const SECRET = 'between us';
-const MANY = 40;
 
 interface Heard {
   readonly id: string;
@@ -78,13 +77,6 @@ async function settle(): Promise<void> {
   await github.settle();
 }
 
-async function commentManyTimes(): Promise<readonly string[]> {
-  const from = heard.length;
-  for (let index = 0; index < MANY; index += 1) github.comment(pr, 'ada', `${index}`);
-  await settle();
-  return heard.slice(from).map(({ id }) => id);
-}
-
 describe('webhook deliveries', () => {
   it('deliveries are signed, with GitHub’s headers, in order', async () => {
     assert.deepEqual(
@@ -132,53 +124,6 @@ describe('webhook deliveries', () => {
         ['issue_comment', 'created'],
       ],
     );
-  });
-});
-
-describe('deliveries on a bad day', () => {
-  it('a delivery is not made while they are off', async () => {
-    github.webhooks.configure({ isOff: true });
-    assert.deepEqual(await commentManyTimes(), []);
-  });
-
-  it('a delivery gets lost, and can be sent again', async () => {
-    github.webhooks.configure({ lost: 0.5 }, 7);
-    const got = await commentManyTimes();
-    assert.ok(got.length > 5 && got.length < MANY - 5, String(got.length));
-    const lost = github.webhooks.deliveries.find(({ status }) => status === 'lost');
-    github.webhooks.redeliver(lost?.id ?? '');
-    await settle();
-    assert.equal(heard.at(-1)?.id, lost?.id);
-  });
-
-  it('a delivery comes twice, under the same name or another', async () => {
-    github.webhooks.configure({ doubled: 1 });
-    const same = await commentManyTimes();
-    assert.deepEqual([same.length, new Set(same).size], [2 * MANY, MANY]);
-    github.webhooks.configure({ doubled: 1, isDoubledAnew: true });
-    const anew = await commentManyTimes();
-    assert.deepEqual([anew.length, new Set(anew).size], [2 * MANY, 2 * MANY]);
-  });
-
-  it('deliveries come in another order, and the same one for the same seed', async () => {
-    const orders: string[] = [];
-    for (const seed of [3, 3, 4]) {
-      github.webhooks.configure({ disordered: 0.5 }, seed);
-      const from = github.webhooks.deliveries.length;
-      const got = await commentManyTimes();
-      const sent = github.webhooks.deliveries.slice(from).map(({ id }) => id);
-      orders.push(got.map((id) => sent.indexOf(id)).join());
-    }
-    assert.notEqual(orders[0], Array.from({ length: MANY }, (_, index) => index).join());
-    assert.equal(orders[0], orders[1]);
-    assert.notEqual(orders[0], orders[2]);
-  });
-
-  it('a delivery is signed with another secret', async () => {
-    github.webhooks.configure({ forged: 1 });
-    github.comment(pr, 'ada', 'forged');
-    await settle();
-    assert.equal(heard.at(-1)?.isSigned, false);
   });
 });
 
