@@ -92,6 +92,12 @@ describe('reports that come after the landing', () => {
     assert.deepEqual(excusedTests(told), ['known', 'late']);
   });
 
+  it('late reports with a failure leave their tree unproven for others [V63]', () => {
+    const told = play()`empty E; submit A; green A; wait 1m → A=merged`;
+    reportLate(told);
+    told.play('submit E → E=testing; runs A HEAD');
+  });
+
   it('late reports leave the record of a pull request that was submitted again [V61]', () => {
     const told = play()`submit A; green A; wait 1m; submit A → A=testing`;
     reportLate(told);

@@ -79,7 +79,7 @@ describe('workflows', () => {
     });
   }
 
-  it('workflows that are written to be slow keep nobody waiting [G96]', () => {
+  it('workflows that are written to be slow delay no other request [G96]', () => {
     const filter = `{branches: [${`'${'*'.repeat(990)}', `.repeat(200)}]}`;
     const jobs = `{x: {name: '${'$'.concat('{{').repeat(60_000)}'}}`;
     const keys = Array.from({ length: 20_000 }, (_, index) => `k${index}: v`).join('\n');
