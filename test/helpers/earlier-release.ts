@@ -21,7 +21,7 @@ export function findRelease(version: string): Release {
   return { commit: '', isMissing: `the history of git does not reach back to ${version}` };
 }
 
-/** Its sources with the packages of this version. Returns the arguments with which Node runs its command. */
+/** Its sources with the packages of this version, and kysely, which 0.2.0 needs. Returns the arguments with which Node runs its command. */
 export function unpackRelease({ commit }: Release, folder: string): readonly string[] {
   const sources = execFileSync('git', ['archive', commit, 'bin', 'src', 'examples', 'scripts', 'package.json'], {
     cwd: ROOT,

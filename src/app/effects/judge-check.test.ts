@@ -300,7 +300,7 @@ describe('judging tests that are quarantined automatically', () => {
     await world.worker.stop();
   });
 
-  it('judges a passed check in the end by the reports that are there, whatever still waits [V58]', async () => {
+  it('a passed check is judged in the end by the reports that are there, also while others wait [V58]', async () => {
     const { world, judged } = await begin('OFF');
     await judged.change(FLAKY, AUTOMATIC);
     await storeUpload(world, SECOND);
