@@ -33,7 +33,7 @@ const FLAKY = 'flaky';
 const HEALTHY = 'healthy';
 const SETTINGS: StoredTestSettings = {
   version: 1,
-  settings: { ...DEFAULT_TEST_SETTINGS, autoQuarantine: true },
+  settings: DEFAULT_TEST_SETTINGS,
   monitors: [],
   appliedVersion: 1,
   appliedMonitors: [],
@@ -48,6 +48,9 @@ const SETTINGS: StoredTestSettings = {
  */
 export function withFakeResults(store: Store, of: { readonly seed: number; readonly now: () => Instant }): Store {
   const firstAsked = new Map<string, Instant>();
+  // Without automatic quarantine, pull requests may land directly.
+  const autoQuarantine = new Prng(`settings ${of.seed}`).pick([true, true, true, false]);
+  const settings = { ...SETTINGS, settings: { ...SETTINGS.settings, autoQuarantine } };
   const drawFor = (candidateId: string, check: string) => {
     const key = `${candidateId} ${check}`;
     const askedAt = firstAsked.get(key) ?? of.now();
@@ -73,7 +76,7 @@ export function withFakeResults(store: Store, of: { readonly seed: number; reado
   return {
     ...store,
     testIngest: { ...store.testIngest, findCheckResults, load },
-    testSettings: { ...store.testSettings, find: async () => SETTINGS },
+    testSettings: { ...store.testSettings, find: async () => settings },
     uploads: { ...store.uploads, hasWaiting, getWatermark: async () => 1 },
   };
 }
