@@ -13,6 +13,8 @@ interface Roster {
   readonly searched: ReadonlyMap<number, readonly Candidate[]>;
 }
 
+const NONE: readonly Candidate[] = [];
+
 /** The map of candidates is immutable, so its sorted lists can be cached by identity. */
 const rosters = new WeakMap<Queue['candidates'], Roster>();
 
@@ -21,7 +23,8 @@ function rosterOf({ candidates }: Queue): Roster {
   if (known !== undefined) return known;
   const all = listOf(candidates).sort(byPlace);
   const line = all.filter(isOfLine);
-  const searched = Map.groupBy(all, ({ purpose }) => (purpose.kind === 'bisection' ? purpose.bisection : 0));
+  const others = all.length === line.length ? NONE : all;
+  const searched = Map.groupBy(others, ({ purpose }) => (purpose.kind === 'bisection' ? purpose.bisection : 0));
   const roster = { all, line, searched };
   rosters.set(candidates, roster);
   return roster;
@@ -42,8 +45,6 @@ export function candidatesFor(queue: Queue, kind: Exclude<Purpose['kind'], 'main
   const { all, line } = rosterOf(queue);
   return all.length === line.length ? NONE : all.filter(({ purpose }) => purpose.kind === kind);
 }
-
-const NONE: readonly Candidate[] = [];
 
 /** The live runs of a search, oldest first. A run that replaced another has the age of that one. */
 export function runsOfSearch(queue: Queue, { number }: Pick<Search, 'number'>): readonly Candidate[] {
