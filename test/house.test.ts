@@ -63,9 +63,9 @@ const REPLACED = {
  * feature alone, by no more than the feature was granted.
  */
 const BUDGET: Readonly<Record<string, number>> = {
-  'src without the page, bench, scripts and examples': 697_493,
+  'src without the page, bench, scripts and examples': 697_666,
   'the page': 58_862,
-  tests: 764_627,
+  tests: 764_678,
 };
 
 /** Below its budget by more than this share, a part has shrunk, and the budget follows. */
