@@ -22,8 +22,8 @@ async function createWorld(settings: Partial<QueueSettings> = {}): Promise<PageW
   return world;
 }
 
-/** Within this time a worker polls twice for effects of another server (`leased-worker.ts`), and carries them out. */
-const POLLED_MS = 130_000;
+/** Within this time a lease of a page that was left behind ends, and another server's worker polls and writes. */
+const SETTLED_MS = 10 * 60_000;
 
 /** Commits are built only once the returned function is called. */
 function holdBuilds({ forge }: PageWorld): () => void {
@@ -261,7 +261,7 @@ describe('the page of a pull request', () => {
     await world.pass(1_600);
     assert.deepEqual(world.pages.acts, ['check']);
     await world.report(1, 'ci', 'SUCCESS');
-    await world.pass(POLLED_MS);
+    await world.pass(SETTLED_MS);
     assert.equal(await world.stateOf(pr.number), 'MERGED');
     await world.pass(4 * 60 * 60_000);
     assert.deepEqual(await world.effects(), []);
@@ -281,7 +281,7 @@ describe('the page of a pull request', () => {
     await world.pass(4 * 60 * 60_000);
     assert.equal(await world.stateOf(pr.number), 'MERGED');
     world.pages.refusing.clear();
-    await world.pass(POLLED_MS);
+    await world.pass(SETTLED_MS);
     assert.match(textOn(world, pr.number), /Landed/);
     assert.deepEqual(await world.effects(), []);
   });
@@ -293,7 +293,7 @@ describe('the page of a pull request', () => {
     await world.pass(20_000);
     world.pages.failing.clear();
     await world.report(1, 'ci', 'SUCCESS');
-    await world.pass(POLLED_MS);
+    await world.pass(SETTLED_MS);
     assert.match(textOn(world, pr.number), /Landed/);
   });
 
@@ -305,7 +305,7 @@ describe('the page of a pull request', () => {
     for (let count = 0; count < 12; count += 1) all.push(await world.submit());
     await world.pagesUpdated();
     for (let number = 1; number <= 12; number += 1) await world.report(number, 'ci', 'SUCCESS');
-    await world.pass(POLLED_MS);
+    await world.pass(SETTLED_MS);
     const states = await Promise.all(all.map(({ number }) => world.stateOf(number)));
     assert.ok(states.filter((state) => state === 'MERGED').length >= 5, states.join());
     await world.stop();
@@ -321,11 +321,11 @@ describe('the page of a pull request', () => {
       world.send({ kind: 'tests_restart_requested', at: world.now, actor: '@ada', prNumber: pr.number }),
     );
     await world.cancel(pr.number);
-    await world.pass(POLLED_MS);
+    await world.pass(SETTLED_MS);
     assert.match(textOn(world, pr.number), /Removed from the queue/);
     assert.deepEqual(await world.effects(), []);
     resolve();
-    await world.pass(POLLED_MS);
+    await world.pass(SETTLED_MS);
     assert.match(textOn(world, pr.number), /Removed from the queue/);
     assert.deepEqual(conclusionsIn(world), ['CANCELLED']);
   });
@@ -339,17 +339,17 @@ describe('the page of a pull request', () => {
       await world.pagesUpdated();
       const resolve = await hangDuring(world, () => world.observe(ready));
       await world.cancel(blocked.number);
-      await world.pass(POLLED_MS);
+      await world.pass(SETTLED_MS);
       if (next === 'after') await world.enter(ready);
-      await world.pass(POLLED_MS);
+      await world.pass(SETTLED_MS);
       const { length } = world.pages.acts;
       resolve();
-      await world.pass(POLLED_MS);
+      await world.pass(SETTLED_MS);
       assert.ok(world.pages.acts.length > length);
       if (next === 'before') {
         assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED']);
         await world.enter(ready);
-        await world.pass(POLLED_MS);
+        await world.pass(SETTLED_MS);
       }
       assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED', 'IN_PROGRESS undefined']);
     });
@@ -360,10 +360,10 @@ describe('the page of a pull request', () => {
     const pr = world.open();
     const resolve = await hangDuring(world, () => world.enter(pr));
     await world.cancel(pr.number);
-    await world.pass(POLLED_MS);
+    await world.pass(SETTLED_MS);
     assert.deepEqual([...world.pages.labels], ['sluice-cancelled']);
     resolve();
-    await world.pass(POLLED_MS);
+    await world.pass(SETTLED_MS);
     assert.deepEqual([...world.pages.labels], ['sluice-cancelled']);
   });
 
@@ -396,7 +396,7 @@ describe('the page of a pull request', () => {
     await world.pass(8_000);
     resolve();
     await world.cancel(pr.number);
-    await world.pass(POLLED_MS);
+    await world.pass(SETTLED_MS);
     assert.match(textOn(world, pr.number), /Removed from the queue/);
     assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED']);
   });
@@ -410,7 +410,7 @@ describe('the page of a pull request', () => {
         ids.map((id) => world.observe({ ...pr, blockReasons: ['changesRequested'] }, id)),
       );
       await Promise.all(told);
-      await world.pass(POLLED_MS);
+      await world.pass(SETTLED_MS);
       for (const id of ids) assert.deepEqual(await world.effects(id), []);
       for (const pr of all) assert.match(textOn(world, pr.number), /requested changes/i);
       assert.deepEqual(world.pages.acts.slice(length), ['comment', 'comment', 'comment']);
@@ -457,13 +457,13 @@ describe('the page of a pull request', () => {
     const pr = await world.submit();
     await world.pass(3_000);
     world.pages.refusing.clear();
-    await world.pass(POLLED_MS);
+    await world.pass(SETTLED_MS);
     assert.deepEqual(world.pages.acts, ['comment', 'check']);
     world.pages.refusing.add('comment').add('check');
     await world.cancel(pr.number);
     await world.pass(3_000);
     world.pages.refusing.clear();
-    await world.pass(POLLED_MS);
+    await world.pass(SETTLED_MS);
     assert.deepEqual(world.pages.acts, ['comment', 'check', 'comment', 'check']);
     assert.match(textOn(world, pr.number), /Removed from the queue/);
     assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED']);
@@ -590,7 +590,7 @@ async function inSeveralQueues(queues: number, count: number) {
     for (const id of ids) await world.enter(pr, id);
     all.push(pr);
   }
-  await world.pass(POLLED_MS);
+  await world.pass(SETTLED_MS);
   return { world, all, ids };
 }
 
