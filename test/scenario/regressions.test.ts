@@ -150,7 +150,7 @@ describe('regressions', () => {
         pass C E
       `);
       told.play('→ CE=merged');
-      // Where no test of the head said so, nobody is told that the branch fails.
+      // No test of the head failed, so no text says that the branch fails.
       const reasons = told.trailOf('C').map(({ because }) => because.reason);
       assert.ok(reasons.includes('TARGET_BRANCH_LEFT') && !reasons.includes('TARGET_BRANCH_RED'), reasons.join());
     }

@@ -16,7 +16,7 @@ import { getRetentionStart } from './stored-test-settings.ts';
 export type TestView = View<typeof TestCase>;
 export type ListedTestView = View<typeof ListedTest>;
 
-/** Where the server is, as its client sees it. */
+/** The address of the server, as its client sees it. */
 export interface Place {
   readonly baseUrl: string;
 }
