@@ -45,10 +45,7 @@ export async function createAdminLink(app: App, baseUrl: string): Promise<string
   return link === undefined || isRefusal(link) ? undefined : link.url;
 }
 
-/**
- * After a restore: SLUICE_ADMIN_TOKEN and the token in the file count, whatever the backup has. A file whose token does
- * not count gets another one. Returns the file; undefined if none was needed, or if it cannot be written.
- */
+/** A file whose token does not count gets another one. Undefined if none was needed, or if it cannot be written. */
 // SPEC A31
 export async function restoreAccess(parts: Parts): Promise<string | undefined> {
   const { store, clock, admin } = parts;

@@ -20,10 +20,7 @@ interface OnceAnswer {
   readonly isRepeated: boolean;
 }
 
-/**
- * Answers a request with an idempotency key: acts once, and repeats the answer to whoever sends the same again. `act`
- * returns the answer, and the text that is stored of it. If it throws, the request may come again.
- */
+/** `act` returns the answer, and the text that is stored of it. If it throws, the request may come again. */
 // SPEC H38
 export async function answerOnce(
   { store, clock }: Pick<App, 'store' | 'clock'>,

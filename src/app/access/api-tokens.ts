@@ -53,7 +53,6 @@ export async function createApiToken(
   return { ...viewToken(token, repositories ?? []), token: secret };
 }
 
-/** A token cannot create one with more permissions or a longer life than its own. */
 // SPEC A10, A11, A21, A73
 // SPEC A61
 function findProblem(
@@ -89,7 +88,6 @@ function findProblem(
   return refuse('INSUFFICIENT_SCOPE', `This token expires at ${until}: one that it makes cannot last longer.`);
 }
 
-/** A limited token cannot create one that reaches further. */
 // SPEC A15
 async function resolveRepositories(
   app: App,
@@ -133,7 +131,6 @@ export async function revokeApiToken(
   return {};
 }
 
-/** Whether no administrator of the whole organization gets in without this token. */
 // SPEC A72
 function isLastWayIn(
   { clock, people }: App,
@@ -202,7 +199,6 @@ export function isOf(person: ProvenPerson, { person: maker }: Token): boolean {
   return maker?.provider === person.provider && maker.subject === person.subject;
 }
 
-/** Each sign-in proves groups and logins anew, also those that the person has no more. */
 // SPEC A71
 export async function renewTokens(app: App, person: ProvenPerson): Promise<void> {
   const own = (await app.store.accounts.listTokensOfPeople()).filter((token) => isOf(person, token));

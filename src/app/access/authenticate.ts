@@ -125,10 +125,7 @@ export function makeTokenSecret(): string {
   return `slc_${randomBytes(32).toString('base64url')}`;
 }
 
-/**
- * Only this hash of a secret is stored. Secrets are long and random, so that one fast hash is enough. A lookup by hash
- * takes the same time whichever part of a guess is right.
- */
+/** Secrets are long and random, so that one fast hash is enough. A lookup takes the same time for any guess. */
 // SPEC A5
 export function hashTokenSecret(secret: string): string {
   return hash('sha256', secret);

@@ -57,10 +57,7 @@ interface EnsureOrganization {
   readonly adminToken: string | undefined;
 }
 
-/**
- * Runs at every start: creates the organization, and makes SLUICE_ADMIN_TOKEN valid. A second start, or two servers
- * starting at once, change nothing. Returns the secret of the first token if one had to be generated.
- */
+/** Two servers may start at once. Returns the secret of the first token if one had to be generated. */
 // SPEC A6
 export async function ensureOrganization(
   deps: { readonly store: Store; readonly clock: Clock },

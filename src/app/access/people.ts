@@ -57,7 +57,6 @@ export class People implements RolesOfPeople {
     this.#grants = grants;
   }
 
-  /** From now on this is the table of roles. */
   follow(grants: readonly Grant[]): void {
     this.#grants = grants;
   }

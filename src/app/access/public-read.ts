@@ -3,7 +3,6 @@ import type { RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 
-/** A repository as the configuration names it. */
 interface Named {
   readonly text: string;
   readonly organization: string;
@@ -23,7 +22,6 @@ interface PublicRepository {
 /** Every page of every stranger asks for the list, and names rarely change. */
 const FRESH_MS = 5_000;
 
-/** The repositories that anybody may read on the dashboard. */
 export class PublicRead {
   readonly #clock: App['clock'];
   readonly #directory: App['directory'];
@@ -67,10 +65,6 @@ export class PublicRead {
   }
 }
 
-/**
- * Binds each name of the configuration to the repository that has it, once: the store keeps the id for as long as the
- * name is configured. A repository that gets the name later is another one, and does not become public.
- */
 // SPEC A42
 export async function bindPublicRead(app: App, names: readonly Named[]): Promise<PublicRead> {
   const { repositories, accounts } = app.store;

@@ -3,7 +3,6 @@ import type { Scope } from '../../storage/accounts.ts';
 import type { ProvenPerson } from '../../storage/proven-person.ts';
 import type { RepositoryRef } from '../../storage/repositories.ts';
 
-/** A line of the table of roles. */
 export interface Grant {
   readonly who: { readonly kind: 'everyone' | 'group' | 'user'; readonly name: string };
   readonly organization: string;
@@ -14,7 +13,6 @@ export interface Grant {
   readonly role: Role;
 }
 
-/** An author has `submit` for own pull requests alone. */
 // SPEC A49
 const SCOPES_OF: Readonly<Record<Role, readonly Scope[]>> = {
   reader: ['read'],
@@ -27,7 +25,6 @@ export function scopesOf(role: Role): readonly Scope[] {
   return SCOPES_OF[role];
 }
 
-/** The least role that has the scope. */
 export function roleFor(scope: Scope): Role {
   if (scope === 'read') return 'reader';
   if (scope === 'submit') return 'author';

@@ -22,7 +22,6 @@ const USE_EVERY_MS = MINUTE_MS;
 const PERSON_LONGEST_MS = 8 * HOUR_MS;
 const PERSON_IDLE_MS = 4 * HOUR_MS;
 
-/** A session that admits. */
 export interface SignedIn {
   readonly caller: Caller;
   readonly endsAt: Instant;
@@ -40,7 +39,6 @@ export async function beginSession(app: App, tokenSecret: string): Promise<{ rea
   return { secret };
 }
 
-/** Finds the person behind a cookie. */
 // SPEC A34
 export async function findSession(app: App, secret: string): Promise<SignedIn | undefined> {
   const found = await app.store.sessions.find(hashTokenSecret(secret));
@@ -117,7 +115,6 @@ export async function createSignInLink(
   return { url: `${baseUrl}/login#${secret}`, expiresAt: formatInstant(at + LINK_MS) };
 }
 
-/** Turns a link into a session, once. */
 // SPEC A37
 export async function openSignInLink(app: App, link: string): Promise<{ readonly secret: string } | undefined> {
   const at = app.clock.now();

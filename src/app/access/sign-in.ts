@@ -24,7 +24,6 @@ interface BegunSession {
 /** A browser sends no more cookies than this. */
 const MOST_ORGANIZATIONS = 20;
 
-/** Begins a session in each organization in which the person has a role. */
 // SPEC A58
 export async function beginPersonSessions(
   app: App,

@@ -13,10 +13,7 @@ import type { App } from '../core/app.ts';
 import { Outages } from '../core/outages.ts';
 import { decodeTransition } from '../core/queue-codec.ts';
 
-/**
- * The server as a stranger may see it. Use cases run as they are on a queue and a store without private facts, so that
- * no sentence made of them can have one. Other parts of the store are absent: a use case that needs them fails.
- */
+/** Use cases run on a queue and a store without private facts. One that needs other parts of the store fails. */
 // SPEC A44
 export function appForStrangers(app: App): App {
   const { directory, queues } = app;

@@ -6,7 +6,6 @@ import type { QueueId, TransitionRow } from '../../storage/queues.ts';
 import type { Store } from '../../storage/store.ts';
 import { decodeEvent, decodeTransition, indexTargetSets, type TargetSets } from '../core/queue-codec.ts';
 
-/** A part of the history of a queue as a workload, with its outcome. */
 interface QueueHistory {
   readonly changes: readonly Change[];
   /** Stays that were cancelled, merged by hand, refused, or that go on. */

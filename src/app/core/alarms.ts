@@ -26,7 +26,6 @@ interface CachedAlarms {
 const NONE: RecentAlarms = [];
 const cacheOf = memo((_store: Store) => new Map<QueueId, CachedAlarms>());
 
-/** Stores the alarm, and logs it when it is new: two alarms with the same `id` are one. */
 // SPEC N1
 export async function raise(
   app: App,
@@ -58,9 +57,7 @@ export async function endAlarms(app: App, { id, repositoryId, queue }: LoadedQue
   log.info({ alarm: code, repository, branch: queue.branch }, 'alarm ended');
 }
 
-/**
- * The alarms of each queue, newest first. Unchanged alarms are the same list, so that the reply made of it is cached.
- */
+/** Unchanged alarms are the same list, so that the reply made of it is cached. */
 // SPEC N2, N9
 export async function listRecentAlarms(
   { store, clock }: App,

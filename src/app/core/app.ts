@@ -27,7 +27,6 @@ export interface App {
   readonly directory: Directory;
   readonly auth: Auth;
   readonly forges: Forges;
-  /** Runs the checks of repositories that have commands for them. */
   readonly checkRunner: CheckRunner;
   readonly clock: Timing;
   readonly ingest: Ingest;
@@ -58,9 +57,7 @@ export interface RoleInRepository {
   readonly role: Role;
 }
 
-/** The roles of people who signed in. */
 interface RoleQuery {
-  /** The scope that the role is wanted for. */
   readonly scope: Scope;
   /** A token asks: what the forge said is no older than for an act, whatever the scope. */
   readonly isToken: boolean;
@@ -85,20 +82,17 @@ export interface RolesOfPeople {
   listOrganizations(person: ProvenPerson): Promise<readonly string[]>;
   /** Whether the table makes somebody an admin of the whole organization. */
   hasAdministrators(organization: Organization): boolean;
-  /** The groups that can matter. */
   keepGroups(groups: readonly string[]): readonly string[];
 }
 
 /** How an operator gets in: the configured organization, and the file or variable that has its token. */
 export interface AdminAccess {
   readonly slug: string;
-  /** The value of SLUICE_ADMIN_TOKEN. */
   readonly adminToken: string | undefined;
   /** In the data folder. */
   readonly tokenFile: string;
 }
 
-/** How webhooks go out. */
 export interface WebhookAccess {
   /** Deliveries wait. */
   readonly signal: WakeSignal;

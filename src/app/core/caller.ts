@@ -27,17 +27,12 @@ export interface Caller {
   readonly isStranger?: true;
 }
 
-/**
- * `admin` includes every scope of the organization, but not `instance`, which is about the whole server.
- * `evidence` is an `upload` whose results prove their origin.
- */
 // SPEC A3, A14
 export function hasScope(caller: Caller, scope: Scope): boolean {
   if (scope === 'upload' && caller.scopes.has('evidence')) return true;
   return caller.scopes.has(scope) || (scope !== 'instance' && caller.scopes.has('admin'));
 }
 
-/** A token that is limited to some repositories manages only tokens and webhooks that are limited to some of the same. */
 // SPEC A15, X27
 export function mayManage(
   { organization, repositoryIds }: Caller,

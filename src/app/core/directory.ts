@@ -25,10 +25,7 @@ export function withSmallHost(ref: RepositoryRef): RepositoryRef {
   return host === PLAIN_GIT_HOST ? ref : { ...ref, host };
 }
 
-/**
- * Finds repositories and queues by name. Where this server is the only writer, it caches what it found, and every use
- * case that changes a repository or a set of queues calls `forget`. On a shared store it reads the store each time.
- */
+/** The only writer caches what it found, and whoever changes a repository or a set of queues calls `forget`. */
 export class Directory {
   readonly #store: Store;
   readonly #forges: ReadonlyMap<string, Forge>;
@@ -46,11 +43,7 @@ export class Directory {
     this.#quarantined = new QuarantineLookup(store);
   }
 
-  /**
-   * Hosted forges ignore case in names. Plain git does not, and neither may a host that is not connected, so those
-   * names
-   * are compared exactly.
-   */
+  /** Plain git does not ignore case in names, and neither may a host that is not connected. */
   // SPEC G79
   async findRepository(organizationId: OrganizationId, ref: RepositoryRef): Promise<Repository | undefined> {
     const exact = await this.#remember(`r\n${organizationId}\n${ref.host}\n${ref.owner}\n${ref.name}`, () =>
@@ -102,10 +95,7 @@ export class Directory {
     return queueId && { repository, queueId };
   }
 
-  /**
-   * The same, but the queue may have been deleted, and another one created, since this server saw it. The caller finds
-   * out by reading it, and then calls `forgetQueue`.
-   */
+  /** The queue may have been deleted since this server saw it. A caller that does not find it calls `forgetQueue`. */
   async guessQueue(
     organizationId: OrganizationId,
     ref: RepositoryRef,
@@ -175,9 +165,7 @@ const MAX_REPOSITORIES = 200;
 export class QuarantineLookup {
   readonly #store: { readonly tests: QuarantineStore };
   readonly #known = new Map<RepositoryId, QuarantinedIds>();
-  /**
-   * Reads under way, by repository and version: many requests come at once when the set changed, and share one read.
-   */
+  /** Reads under way, by repository and version: many requests that come at once share one read. */
   readonly #reading = new Map<string, Promise<QuarantinedIds>>();
 
   constructor(store: { readonly tests: QuarantineStore }) {

@@ -4,10 +4,7 @@ import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { EntryId } from '../../engine/model/queue.ts';
 import type { QueueId } from '../../storage/queues.ts';
 
-/**
- * A pull request has one entry in a queue, ever. Its id is a hash of the two, so that two servers make the same one
- * without a read of the store.
- */
+/** Its id is a hash of the two, so that two servers make the same one without a read of the store. */
 // SPEC E3
 export function entryIdOf(queueId: QueueId, prNumber: PrNumber): EntryId {
   return uuidOf(`${queueId}/${prNumber}`) as EntryId;

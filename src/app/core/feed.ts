@@ -43,10 +43,7 @@ interface Followed {
   seq: number;
 }
 
-/**
- * The feed of this server: gives stored events their places, and passes new ones on. Every server does so, because the
- * store decides who comes first. However many followers an organization has, its events are read once.
- */
+/** Gives stored events their places, and passes new ones on, read once for all followers of an organization. */
 export class Feed {
   readonly #store: Store;
   readonly #clock: Timing;
@@ -93,7 +90,6 @@ export class Feed {
     if (hasEvents || placed !== this.#passedOn) this.wake();
   }
 
-  /** A queue of this server changed. */
   noteQueue({ id: queueId, repositoryId, version, queue }: LoadedQueue): void {
     this.wake();
     if (this.#followed.size === 0) return;

@@ -25,7 +25,6 @@ export interface FoundQueue extends LoadedQueue {
   readonly repository: Repository;
 }
 
-/** A repository of another organization, or one outside the token's limits, counts as not found. */
 // SPEC A2
 export async function findRepository(app: App, caller: Caller, ref: RepositoryRef): Answer<Repository> {
   const repository = await app.directory.findRepository(caller.organization.id, ref);
@@ -63,7 +62,6 @@ export async function findQueue(app: App, caller: Caller, ref: QueueRef, prNumbe
   return isRefusal(repository) ? repository : queueGone(app, repository, { ...ref, prNumber });
 }
 
-/** A queue that was deleted says when and by whom. */
 // SPEC Q12
 async function queueGone(
   app: App,
@@ -87,7 +85,6 @@ export function queueNotFound(ref: QueueRef): Refusal {
   );
 }
 
-/** The name of a repository for a line of the log. */
 // SPEC N22
 export async function nameRepository({ directory }: Pick<App, 'directory'>, id: RepositoryId): Promise<string> {
   const found = await directory.findRepositoryById(id).catch(() => undefined);

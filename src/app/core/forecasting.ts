@@ -13,7 +13,6 @@ export interface Forecasting {
   retriesAt(id: QueueId): Instant | undefined;
 }
 
-/** The latest forecast of a queue. */
 export interface QueueForecast {
   readonly madeAt: Instant;
   readonly entries: ReadonlyMap<PrNumber, Forecast>;

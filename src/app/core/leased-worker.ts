@@ -28,14 +28,12 @@ type Outcome<Settlement> = Settlement | Postponement | LongRun<Settlement> | und
 
 /** One kind of stored work: how it is told apart, run and settled. */
 interface WorkKind<Item extends WorkItem, Settlement> {
-  /** Names the work in the log. */
   readonly name: string;
   readonly store: LeasedWork<Item, Item, Settlement>;
   /** Calls `wake` when work may be due. Returns a function that ends this. */
   listen(wake: () => void): () => void;
   /** Claims follow each other by at least this much, so that one serves many items. Absent: at once. */
   readonly gatherMs?: number;
-  /** The number of items that this server works on at once. */
   slots(): number;
   idOf(item: Item): string;
   /** Items with the same line run one after the other, in the order in which they were claimed. */
@@ -53,10 +51,7 @@ interface Held<Item> {
   readonly stop: AbortController;
 }
 
-/**
- * Works on one kind of stored work: claims items with a lease, runs each at least once, renews the leases of those under
- * way, and stores how each ended. Several servers do so at once.
- */
+/** Claims items with a lease, runs each at least once, and stores how each ended. Several servers do so at once. */
 export class LeasedWorker<Item extends WorkItem, Settlement extends object> {
   readonly #app: Pick<App, 'clock' | 'log' | 'store'>;
   readonly #holder: string;

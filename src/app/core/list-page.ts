@@ -92,11 +92,7 @@ interface PagePosition {
   readonly issuedAt: Instant;
 }
 
-/**
- * Page tokens are opaque to clients, who cannot make or alter them. Each is signed over the position and the whole
- * query
- * with a key that all servers share.
- */
+/** Each token is signed over the position and the whole query with a key that all servers share. */
 export class PageTokens {
   readonly #key: Uint8Array;
 

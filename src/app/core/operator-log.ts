@@ -4,10 +4,7 @@ import type { App } from './app.ts';
 import type { EventBody } from './feed-event.ts';
 import { formatRef } from './find-queue.ts';
 
-/**
- * Logs an info line for everything that an operator wants to find later: the same sentences as in the feed. Only the
- * server that stored a commit is told of it, so that several servers do not log it twice.
- */
+/** The same sentences as in the feed. Only the server that stored a commit is told of it. */
 // SPEC N20
 export function keepOperatorLog(app: App): void {
   app.queues.listen(({ repositoryId }, { feed }) => {

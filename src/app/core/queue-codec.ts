@@ -192,7 +192,6 @@ export function encodeEffect(
   };
 }
 
-/** Changes that follow each other within this time update the page once. */
 // SPEC G141
 const UPDATE_PAGE_AFTER_MS = 1_500;
 

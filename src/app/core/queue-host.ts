@@ -13,10 +13,7 @@ import type { Store } from '../../storage/store.ts';
 import { CommitDraft, type LoadedQueue } from './commit-draft.ts';
 import { decodeQueue, updateQueue } from './queue-codec.ts';
 
-/**
- * Makes the event from the queue as it is when the event's turn comes. Undefined: nothing is left to do. It is called
- * again when another server committed first.
- */
+/** The event for the queue as it is when its turn comes; asked again if another server was first. Undefined: none. */
 export type MakeEvent = (queue: Queue) => QueueEvent | undefined;
 
 export interface RunResult {
@@ -106,7 +103,6 @@ export class QueueHost {
     return this.#refresh(queueId, line);
   }
 
-  /** Undefined where the queue does not exist (any more). */
   run(queueId: QueueId, makeEvent: MakeEvent, options: RunOptions = {}): Promise<RunResult | undefined> {
     if (activeSpan() === undefined) return this.#add(queueId, makeEvent, options);
     return inSpan(COMMIT_SPAN, () => this.#add(queueId, makeEvent, options));
@@ -125,10 +121,7 @@ export class QueueHost {
     this.#lines.delete(queueId);
   }
 
-  /**
-   * Runs `action`, which replaces the stored data, while no commit is under way. Events wait meanwhile: the restored
-   * version may happen to equal the old one, and would let through a decision made on the old data.
-   */
+  /** No commit is under way meanwhile: a restored version may equal the one that a decision was made on. */
   async withWritesPaused<T>(action: () => Promise<T>): Promise<T> {
     // One at a time: the end of the first must not let events through while the second still runs.
     while (this.#gate !== undefined) await this.#gate;

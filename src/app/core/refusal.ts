@@ -9,7 +9,6 @@ export interface Refusal {
   readonly errors?: readonly FieldError[];
 }
 
-/** The answer of a use case. */
 export type Answer<T> = Promise<T | Refusal>;
 
 export interface FieldError {

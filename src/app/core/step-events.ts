@@ -23,7 +23,6 @@ interface StepOf {
   readonly result: Step;
 }
 
-/** The facts of the run that an event is about. */
 interface Run {
   readonly testRunId: string;
   readonly isBatch: boolean;
@@ -41,7 +40,6 @@ interface StepPlace {
   readonly version: number;
 }
 
-/** The events of the feed that follow from one step of a queue. */
 // SPEC X1
 export function eventsOfStep(step: StepOf, { queueId, repositoryId, version }: StepPlace): FeedDraft[] {
   const { event, result } = step;

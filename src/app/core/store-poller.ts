@@ -25,10 +25,7 @@ interface Wakes {
   readonly feed?: (stored: Pick<Waiting, 'hasEvents' | 'placed'>) => void;
 }
 
-/**
- * Reads what waits in the store, and wakes the parts that have something to do. A server wakes its own parts for what
- * it stores itself. For the rest this one read is enough, so that an idle server asks seldom.
- */
+/** A server wakes its own parts for what it stores itself. For the rest this one read is enough. */
 // SPEC D40
 export class StorePoller {
   readonly #store: Pick<Store, 'waiting' | 'signals'>;

@@ -3,10 +3,7 @@ import type { CandidateNumber, Member } from '../../engine/model/candidate.ts';
 import type { Queue } from '../../engine/model/queue.ts';
 import type { Search } from '../../engine/model/search.ts';
 
-/**
- * A search as version 0.2.0 stores it: chains of parts with their runs. Servers of that version may work on the same
- * queue until all are upgraded, so searches are still stored in this shape.
- */
+/** A search as version 0.2.0 stores it. Servers of that version may work on the same queue until all are upgraded. */
 export interface StoredSearch extends Omit<Search, 'batch' | 'survivors' | 'members' | 'cuts' | 'isRestHeld'> {
   /** Version 0.2.0 has none. */
   readonly batch?: number;
@@ -38,10 +35,7 @@ export function encodeSearches(queue: Queue): readonly StoredSearch[] {
   });
 }
 
-/**
- * The chains of a search of 0.2.0 become one. Runs of a later chain lack the members ahead of it. Their pass clears and
- * lands nothing, like any pass of a search.
- */
+/** Runs of a later chain lack the members ahead of it. Like any pass of a search, theirs clears and lands nothing. */
 export function decodeSearches(stored: readonly StoredSearch[]): readonly Search[] {
   return stored.map(({ chains, ...search }) => {
     const parts = chains.flatMap((chain) => chain.parts);

@@ -1,9 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 
-/**
- * Wakes the hint worker when a webhook arrived, so that it need not wait for its next poll. Keeps the time of each
- * forge's last webhook.
- */
+/** Wakes the hint worker when a webhook arrived, and keeps the time of each forge's last webhook. */
 export class WakeSignal {
   readonly #listeners = new Set<() => void>();
   readonly #lastWebhookAt = new Map<string, Instant>();
@@ -12,7 +9,6 @@ export class WakeSignal {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Returns a function that unsubscribes. */
   listen(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -21,7 +21,6 @@ interface Question {
   readonly conclusion: CheckFacts['conclusion'];
 }
 
-/** Collects everything that the judgement of a check needs. */
 export async function collectCheckFacts(run: EffectRun, candidate: Candidate, of: Question): Promise<CheckFacts> {
   const { check, conclusion } = of;
   const { app, found } = run;
@@ -50,7 +49,6 @@ export async function collectCheckFacts(run: EffectRun, candidate: Candidate, of
   };
 }
 
-/** Results of a job that is none of the checks may belong to any of them: their failures count for each that passed. */
 // SPEC U64
 async function findResults({ app, found }: EffectRun, candidateId: string, { check, conclusion }: Question) {
   const find = (name: string) => app.store.testIngest.findCheckResults(found.repositoryId, candidateId, name);
@@ -91,10 +89,7 @@ function isOfRunner({ checks }: EffectRun, { required }: Candidate, check: strin
   return required?.commands !== '' && checks.some(({ name }) => name === check);
 }
 
-/**
- * An upload does not say which run of a check made it. For the built-in runner it is known: it stores the reports of a
- * run before the next run begins.
- */
+/** The built-in runner stores the reports of a run before the next one begins. Other uploads do not say their run. */
 // SPEC V48
 async function isOfSeveralRuns(
   run: EffectRun,

@@ -68,7 +68,6 @@ export class CheckLog {
   }
 }
 
-/** Keeps the last bytes. */
 class Tail {
   readonly #limit: number;
   #chunks: Buffer[] = [];

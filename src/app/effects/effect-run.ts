@@ -47,10 +47,7 @@ export type EffectAnswer =
   | { readonly kind: 'done' }
   | { readonly kind: 'later'; readonly delayMs: number };
 
-/**
- * An effect that takes minutes or hours. It occupies no worker meanwhile. It ends early when the server stops, or when
- * another server took over its lease.
- */
+/** Takes minutes or hours, and occupies no worker. It ends early when the server stops or loses its lease. */
 export interface LongEffect {
   readonly kind: 'long_running';
   run(stop: AbortSignal): Promise<EffectAnswer>;

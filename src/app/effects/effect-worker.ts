@@ -17,23 +17,16 @@ import { answerWhereBlocked, landCandidate } from './land-candidate.ts';
 import { startChecks } from './start-checks.ts';
 import { updatePage } from './update-page.ts';
 
-/** Effects that this server runs at once. */
 const AT_ONCE = 8;
 /** The store may show a new effect before this server's own commit has returned. */
 const COMMIT_MS = 5;
 const RETRY = { firstMs: 500, capMs: 60_000 };
-/**
- * An effect that fails by a bug of ours is parked after this many attempts. Faults of the forge are retried for ever.
- */
+/** An effect that fails by a bug of ours is then parked. Faults of the forge are retried for ever. */
 const MAX_BUG_ATTEMPTS = 5;
 /** About half an hour. A later update writes everything anew, so that giving up one needs no operator. */
 const MAX_PAGE_ATTEMPTS = 35;
 
-/**
- * Runs the effects that the engine asked for, and stores the resulting event together with the effect's end. Effects of
- * one stream keep their order; all others run in parallel. Long effects, such as the checks of the built-in runner,
- * occupy no slot.
- */
+/** Effects of one stream keep their order, all others run in parallel. Long effects occupy no slot. */
 export function createEffectWorker(app: App, holder: string): EffectWorker {
   return new LeasedWorker<StoredEffect, EffectSettlement>(app, holder, {
     name: 'effect',

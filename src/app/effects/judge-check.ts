@@ -77,7 +77,6 @@ function toFinding({ kind, reason, tests, failing }: CheckJudgement): JudgementF
   return { isWaived: kind === 'excused', reason, tests, failing, ...(kind === 'repeat' && { isRepeat: true }) };
 }
 
-/** The candidate as it is now. */
 async function findPresent({ app, found }: EffectRun, number: CandidateNumber): Promise<Candidate | undefined> {
   const loaded = await app.queues.find(found.id);
   return loaded && findAnyCandidate(app, loaded, number);
@@ -95,10 +94,7 @@ async function storeFinding(run: EffectRun, effect: JudgeCheck, finding: Judgeme
   if (!isLive) await storeForEnded(run, event);
 }
 
-/**
- * For an ended candidate the event carries its record, so that people can read the finding. The judgement of another
- * check may overwrite that record at the same time: then it is stored again.
- */
+/** The event carries the candidate's record. If another check's judgement overwrites it, it is stored again. */
 async function storeForEnded(run: EffectRun, event: Omit<CheckJudged, 'at' | 'ended'>): Promise<void> {
   const { app, found } = run;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
@@ -109,10 +105,7 @@ async function storeForEnded(run: EffectRun, event: Omit<CheckJudged, 'at' | 'en
   }
 }
 
-/**
- * Judges results that came after the check was decided: before the landing they may undo the pass, after it they amend
- * its record. During the landing nothing is known yet.
- */
+/** Before the landing late results may undo the pass, after it they amend its record. During it nothing is known. */
 // SPEC V61
 async function judgeLate(run: EffectRun, number: CandidateNumber, name: string): Promise<void> {
   const { app, found } = run;

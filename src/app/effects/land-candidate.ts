@@ -62,10 +62,7 @@ export async function landCandidate(run: EffectRun, effect: LandCandidate): Prom
   return { kind: 'long_running', run: (signal) => land({ isStillWanted, signal }) };
 }
 
-/**
- * A blocked repository can be asked nothing. A requested removal does not wait for its end: the landing counts as
- * cancelled, though it may have happened.
- */
+/** A requested removal does not wait for the block's end: the landing counts as cancelled, but may have happened. */
 export function answerWhereBlocked(queue: Queue, effect: Effect): EffectAnswer | undefined {
   if (effect.kind !== 'land_candidate') return undefined;
   const candidate = isStillAsked(queue, effect) ? findCandidate(queue, effect.candidate) : undefined;

@@ -51,7 +51,6 @@ export async function runChecks(run: EffectRun, candidate: Candidate, stop: Abor
   return stop.aborted && !watch.decided.aborted ? { kind: 'later', delayMs: 0 } : DONE;
 }
 
-/** Aborts its signal when the candidate is not under test any more. */
 // SPEC R33
 function watchCandidate({ app, found }: EffectRun, { number }: Candidate) {
   const decided = new AbortController();
@@ -138,10 +137,7 @@ function reportsOf(run: CheckRun, { name: check }: RunnerCheck, log: CheckLog): 
 /** A check of a candidate runs again only if it was interrupted. */
 const MAX_READINGS = 2;
 
-/**
- * Records that the reports are about to be read: if that ends or hangs the server, the next one must not do the same
- * for ever. The tally is a log of one byte for each time, which all servers share. Returns why they are not read.
- */
+/** A log of one byte for each reading, which all servers share. Returns why the reports are not read. */
 // SPEC R48
 async function recordReading({ app, testRunId }: CheckRun, check: string): Promise<string | undefined> {
   const tally = { candidateId: `${testRunId} readings`, check };
@@ -193,7 +189,6 @@ const NO_NETWORK =
 const ERRORS =
   /ENOTFOUND|EAI_AGAIN|ENETUNREACH|getaddrinfo|could not resolve|name resolution|network is unreachable|no such host|name or service not known/i;
 
-/** Looks for errors of the network in output that arrives in pieces. */
 // SPEC R50
 class NetworkErrors {
   areFound = false;
@@ -274,7 +269,6 @@ async function report(run: CheckRun, { name }: RunnerCheck, progress: Progress):
 }
 
 // SPEC R2
-/** The environment variables of a check. */
 function checkVariables(
   { found, forge, repository }: EffectRun,
   candidate: Candidate,

@@ -25,10 +25,7 @@ const MAX_QUEUES = 5;
 
 const slotsOf = memo((_app: App) => new WriteSlots());
 
-/**
- * Updates the comment, check run and labels of a pull request, and writes only what differs from the last write. It
- * runs as a long effect: a slow forge must not occupy a worker that could land something.
- */
+/** A long effect, because a slow forge must not occupy a worker that could land something. */
 export async function updatePage(run: EffectRun, effect: UpdatePage, id: string): Promise<EffectAnswer | LongEffect> {
   const { hosting } = run.forge;
   if (hosting === undefined) return DONE;
@@ -72,10 +69,7 @@ interface PageUpdate {
 }
 
 // SPEC G145
-/**
- * The page of a pull request in two queues has two updates, and a server that hung may write after another took over.
- * The update that finds this plans the page anew, so that the last write shows the present state.
- */
+/** Two queues share the page, and a server that hung may write late. The update that finds this plans it anew. */
 async function writeUntilLast(run: EffectRun, update: PageUpdate): Promise<EffectAnswer> {
   let hasLostLease = false;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
@@ -129,7 +123,6 @@ async function updateOnce(
   return writePage(page, stored, { views: [first, ...others], own });
 }
 
-/** Another update wrote the page after the step that this one is about. */
 // SPEC G141
 function isShown({ shown, lease, unansweredAt }: Note, queueId: QueueId, effect: string): boolean {
   const isKnown = lease === undefined && unansweredAt === undefined;

@@ -10,7 +10,6 @@ import { viewEvent } from '../core/feed-event.ts';
 import { findRepository } from '../core/find-queue.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 
-/** The wish of a reader of the feed. */
 export interface FeedFilter {
   readonly repo?: RepositoryRef;
   readonly targetBranch?: string;
@@ -45,7 +44,6 @@ export async function listEvents(
   };
 }
 
-/** A store that was restored has fewer events than its readers have seen. They go on from its end. */
 // SPEC X50
 async function knownPlace({ store }: App, { organization }: Caller, cursor: number | undefined) {
   if (cursor === undefined) return undefined;
@@ -58,7 +56,6 @@ export type Reach = Omit<FeedQuery, 'order' | 'limit' | 'from' | 'until' | 'afte
 /** Events of these families are about access. */
 const GUARDED = EVENT_TYPES.filter((type) => /^(?:organization|token|session|webhook)\./.test(type));
 
-/** The part of a filter that the caller may see. */
 // SPEC X4
 export async function findReach(app: App, caller: Caller, filter: FeedFilter): Answer<Reach> {
   const { repo, targetBranch, prNumber, testId } = filter;

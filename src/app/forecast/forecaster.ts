@@ -34,7 +34,6 @@ interface Failed {
 
 type Parts = Pick<App, 'store' | 'simulator' | 'clock' | 'log'>;
 
-/** Makes forecasts only while somebody asks for them. A request never waits for one. */
 // SPEC Z5
 export class Forecaster implements Forecasting {
   readonly #app: Parts;
@@ -48,7 +47,6 @@ export class Forecaster implements Forecasting {
     this.#app = app;
   }
 
-  /** The latest forecast; undefined before the first. An outdated one is made again later. */
   find(found: LoadedQueue): QueueForecast | undefined {
     const known = this.#known.get(found.id);
     const now = this.#app.clock.now();

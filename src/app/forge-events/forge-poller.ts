@@ -35,10 +35,7 @@ const SURE_MS = 5 * 60_000;
 /** GitHub's instants are whole seconds: more may happen within the last one that was read. */
 const OVERLAP_MS = 1_000;
 
-/**
- * Makes sure that one of the servers polls each repository of a hosted forge. The next poll and the position reached
- * are stored as a hint.
- */
+/** The next poll and the position reached are stored as a hint. */
 // SPEC G34
 export function createForgePoller(app: App, times = { firstMs: 100, everyMs: ROUND_MS }): PeriodicTask {
   const known: EnsuredPolls = new Map();
@@ -80,7 +77,6 @@ async function ensurePoll(app: App, known: EnsuredPolls, { repository, queues }:
   app.hints.wake();
 }
 
-/** A candidate waits for CI, and no webhooks arrive. */
 // SPEC G156
 function pollIsOnlySource(app: App, { repository, queues }: PolledRepository): boolean {
   const webhookAt = app.hints.lastWebhookAt(repository.host);
@@ -216,7 +212,6 @@ function nextSince({ changed }: ForgeSnapshot, since: Instant, askedAt: Instant)
 /** Short outages of a forge are normal. A longer one means that it is broken, or that our access was removed. */
 const PATIENCE_MS = 5 * 60_000;
 
-/** Raises one alarm for each outage of a repository. */
 // SPEC N6
 async function alarmOfOutage(app: App, repository: Repository, queues: readonly FoundQueue[]): Promise<void> {
   const outage = app.outages.find(repository.id);

@@ -21,10 +21,7 @@ import { readPullRequest } from './pull-request-hint.ts';
 /** Hints of one forge that this server handles at once: a forge that hangs leaves the slots of the others free. */
 const AT_ONCE = 8;
 const RETRY = { firstMs: 1_000, capMs: 60_000 };
-/**
- * A change that the forge does not show yet is read again, with a delay as long as the wait so far. After `untilMs` the
- * poller takes over.
- */
+/** The delay is as long as the wait so far. After `untilMs` the poller takes over. */
 const AGAIN = { firstMs: 2_000, capMs: 60_000, untilMs: 5 * 60_000 };
 /** A command that is delivered again within this time does not run twice. */
 const REMEMBER_MS = 7 * 24 * 3_600_000;
@@ -35,10 +32,7 @@ const MAX_BUG_ATTEMPTS = 5;
 const MAX_ATTEMPTS: { readonly [kind: string]: number } = { comment: 1_500, label: 1_500 };
 const MAX_OTHER_ATTEMPTS = 12;
 
-/**
- * Handles stored hints: reads the present state from the forge, and feeds it to the engine. Hints about the same pull
- * request or commit are handled in order, all others in parallel.
- */
+/** Hints about the same pull request or commit are handled in order, all others in parallel. */
 // SPEC G33
 export function createHintWorker(app: App, holder: string): HintWorker {
   return new LeasedWorker<StoredHint, HintSettlement>(app, holder, {
@@ -139,10 +133,7 @@ function decodeAny(body: string): { readonly repositoryId?: string; readonly hin
   }
 }
 
-/**
- * The repository was renamed, transferred or deleted, another one took its name, or our permissions there changed. Lost
- * access is an outage like any other: the queue keeps everything, and the poller retries until the forge answers.
- */
+/** Lost access is an outage like any other: the poller retries until the forge answers. */
 // SPEC G37
 async function checkAccess({ app, hosting, repository }: HintRun): Promise<HintOutcome> {
   hosting.forget(repository.owner, repository.name);

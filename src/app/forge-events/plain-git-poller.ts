@@ -29,10 +29,7 @@ const REPOSITORIES_AT_ONCE = 8;
 const PATIENCE_MS = 500;
 const NO_HEADS: ReadonlyMap<PrNumber, Sha> = new Map();
 
-/**
- * Polls plain git for changes of queued pull requests: it sends no webhooks. Repositories are polled independently of
- * each other. One that hangs is not polled again before it answers, and does not hold up the others.
- */
+/** A repository that hangs is not polled again before it answers, and does not hold up the others. */
 // SPEC E13
 export class PlainGitPoller {
   readonly #app: App;
@@ -126,10 +123,7 @@ export class PlainGitPoller {
     if (wasIdle && !this.#isIdle()) this.#rounds.wake();
   }
 
-  /**
-   * Returns false if what was read does not count, or if the forge could not be read: an outage of the repository or
-   * entry with this id.
-   */
+  /** False if the read does not count, or failed: that is an outage of the repository or entry with this id. */
   async #read(repository: Repository, id: string, read: () => Promise<boolean>): Promise<boolean> {
     try {
       const isSeen = await read();

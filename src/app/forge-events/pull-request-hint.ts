@@ -51,7 +51,6 @@ function liveOf(queues: readonly FoundQueue[], number: PrNumber): readonly Live[
   });
 }
 
-/** Other entries with unknown mergeability: one query reads all of them. */
 // SPEC G133
 function undecidedIn(queues: readonly FoundQueue[], number: PrNumber): readonly PrNumber[] {
   const entries = queues.flatMap(({ queue }) => [...valuesOf(queue.entries)]);

@@ -19,10 +19,6 @@ interface WebhookAddress {
   readonly host: string | undefined;
 }
 
-/**
- * The forges that a webhook may come from. Forges of several kinds sign in the same way, so the address decides whose
- * delivery it is.
- */
 // SPEC G159
 export function sendersAt({ forges }: App, { kind, host }: WebhookAddress): ReadonlyMap<string, DeliveryReader> {
   const senders = new Map<string, DeliveryReader>();
@@ -32,10 +28,7 @@ export function sendersAt({ forges }: App, { kind, host }: WebhookAddress): Read
   return senders;
 }
 
-/**
- * Stores the hints of a webhook and answers: acting on it here would keep the forge waiting. The signature tells which
- * of the senders sent it.
- */
+/** Acting on the hints here would keep the forge waiting. The signature tells which of the senders sent it. */
 // SPEC G31
 export async function receiveWebhook(
   app: App,
@@ -52,7 +45,6 @@ export async function receiveWebhook(
   return { kind: 'unsigned' };
 }
 
-/** Drops hints about repositories that are not registered, or about nothing that a queue depends on. */
 // SPEC G32
 async function keep(app: App, host: string, hints: readonly WebhookHint[]): Promise<number> {
   const rows: HintRow[] = [];
@@ -82,10 +74,8 @@ async function toOurs(app: App, host: string, hint: WebhookHint): Promise<readon
 }
 
 /**
- * Whether a queue depends on the hint. Most webhooks of a busy repository are about commits, branches and labels that
- * no
- * queue has: storing and handling them would be most of the work. A queue knows a candidate before CI can report on it.
- * Checks of a head may arrive before the head itself; the next poll then reads them.
+ * Storing and handling all webhooks of a busy repository would be most of the work. A queue knows a candidate before CI
+ * can report on it. Checks of a head may arrive before the head itself; the next poll then reads them.
  */
 // SPEC G86
 async function isRelevant(app: App, repository: Repository, hint: WebhookHint): Promise<boolean> {

@@ -24,7 +24,6 @@ export function findOpenCandidates({ candidates }: Queue, sha?: Sha): readonly C
   return sha === undefined ? open : open.filter(({ commit }) => commit?.sha === sha);
 }
 
-/** Feeds the engine those reports that change something about the candidate. */
 // SPEC G35
 export async function reportChecks(
   app: App,
@@ -51,10 +50,7 @@ export async function reportChecks(
   );
 }
 
-/**
- * Stores a pass as the webhook tells it, if the test goes on after it anyway: the forge is asked when the test may end.
- * Returns false if it has to be asked now.
- */
+/** Stores a pass as told, if the test goes on after it anyway. False if the forge has to be asked now. */
 // SPEC G173
 export async function notePass(
   app: App,

@@ -28,7 +28,6 @@ export interface PageFacts {
   readonly entry: Entry;
   readonly explanation: Explanation;
   readonly headline: Headline;
-  /** The number of admitted entries. */
   readonly admitted: number;
   /** Why it is tested again. */
   readonly retestReason: TimelineSentence | undefined;
@@ -38,7 +37,6 @@ export interface PageFacts {
   readonly linkable: ReadonlySet<number>;
   /** The address of the repository's page. */
   readonly page: string | undefined;
-  /** Its page on the dashboard. */
   readonly dashboard: string | undefined;
   readonly howToSubmit: HowToSubmit;
   /** When it lands, if that can be said. */
@@ -50,7 +48,6 @@ export interface TimelineSentence {
   readonly actor?: string | undefined;
 }
 
-/** How a person can submit it again. */
 export interface HowToSubmit {
   readonly hasCommands: boolean;
   readonly label: string | undefined;
@@ -87,7 +84,6 @@ export interface PageHost {
   readonly repository: Repository;
 }
 
-/** Collects everything that the page shows about an entry, live or ended. */
 export async function collectPageFacts(place: PageHost, loaded: LoadedQueue, entry: Entry): Promise<PageFacts> {
   const { app } = place;
   const { queue } = loaded;

@@ -1,10 +1,7 @@
 /**
- * Escapes foreign text for Markdown: titles, names of checks, tests and branches, and words of a forge or a person.
- * None
- * of it becomes Markdown, HTML, a mention, a reference, a link, a picture or a command. Backslashes stop Markdown and
- * HTML. Forges search the rendered text again for mentions, references, addresses and emoji names, where backslashes
- * are gone: a zero-width space breaks these. Commit hashes stay whole, so that people can copy them; a forge links them
- * to a commit of the same repository, which mentions nobody.
+ * Escapes foreign text for Markdown. Backslashes stop Markdown and HTML. Forges search the rendered text again for
+ * mentions, references, addresses and emoji names, where backslashes are gone: a zero-width space breaks these. Commit
+ * hashes stay whole, so that people can copy them; a forge links them to a commit of the same repository.
  */
 
 const NO_WIDTH = '\u200b';

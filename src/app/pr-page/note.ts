@@ -71,7 +71,6 @@ export interface CheckNote {
   readonly id: string | undefined;
   readonly nodeId?: string | undefined;
   readonly headSha: Sha;
-  /** The submission that it shows. */
   readonly submission: number;
   readonly startedAt: Instant;
   readonly hash: string | undefined;
@@ -171,10 +170,7 @@ const KEPT_HEADS = 20;
 /** Forges give whole seconds: the change may be at the end of one. */
 const SECOND_MS = 1_000;
 
-/**
- * Records a head: from now until the next head a command can mean it. Commands have the forge's time. If our clock is
- * behind, a head must not seem older than a comment that was written before the push.
- */
+/** If our clock is behind, a head must not seem older than a comment that was written before the push. */
 // SPEC G139
 export async function rememberHead(app: Pick<App, 'store'>, key: NoteKey, heard: SeenHead): Promise<void> {
   const { at, changedAt } = heard;
@@ -200,10 +196,7 @@ function byForge(a: SeenHead, b: SeenHead): number {
   return (a.changedAt ?? a.at) - (b.changedAt ?? b.at);
 }
 
-/**
- * Whether a head is the one that a person could see at an instant. A head that was replaced and returned after the
- * person looked is not what they meant, also if the one between became known late.
- */
+/** A head that returned after the person looked is not what they meant, also if the one between became known late. */
 // SPEC G83
 export function wasSeenAt({ heads }: Note, sha: Sha, at: Instant): boolean {
   const seen = heads.findLast((head) => head.at <= at);

@@ -8,7 +8,6 @@ import type { PageFacts } from './collect-page-facts.ts';
 import type { Note, NoteKey } from './note.ts';
 import type { PairedWriter } from './paired-writer.ts';
 
-/** The context of one write to a pull request's page. */
 export interface PageWrite {
   readonly app: App;
   readonly hosting: PageWriter;
@@ -34,7 +33,6 @@ export interface PagePart {
   readonly isPreliminary?: boolean;
 }
 
-/** A pull request in one queue. */
 export interface PageOfQueue {
   readonly loaded: LoadedQueue;
   readonly entry: Entry;

@@ -6,10 +6,7 @@ export interface PairedWriter extends Pick<PageWriter, 'writeComment' | 'writeCh
   skip(part: keyof PairedAnswers): void;
 }
 
-/**
- * The first comment and the first check run wait for each other, and are sent as one request if the forge takes both.
- * Later writes go alone.
- */
+/** The first comment and check run are sent as one request if the forge takes both. Later writes go alone. */
 export function createPairedWriter(hosting: PageWriter): PairedWriter {
   const comment = Promise.withResolvers<CommentDraft | undefined>();
   const check = Promise.withResolvers<CheckRunDraft | undefined>();

@@ -19,10 +19,7 @@ const REST = '*There is more than a comment can hold.*';
 const MAX_REASONS = 20;
 const MAX_DEPTH = 3;
 
-/**
- * Renders the comment: the state of the pull request, the reason, and what to do. One comment covers all queues that
- * ever had it, the relevant one first.
- */
+/** One comment covers all queues that ever had the pull request, the relevant one first. */
 // SPEC G45, G142
 export function renderComment(queues: readonly PageFacts[], at: Instant): { text: string; essence: string } {
   const [first, ...others] = queues;
@@ -123,10 +120,7 @@ function renderRun({ entry, run, page, linkable }: PageFacts): string[] {
   return ['', `${where} ${renderBranch(run, page)}.`, ...required];
 }
 
-/**
- * A misnamed check, or one that CI does not run on the test branch, never reports: the warning comes before the
- * timeout.
- */
+/** A check that is misnamed, or not run on the test branch, never reports: the warning comes before the timeout. */
 function renderRequired({ required, silentSince, heard, endsAt }: RunFacts): string {
   const names = listNames(required);
   const silence = silentSince === undefined ? '' : ` ${renderSilence(required, heard, silentSince)}`;

@@ -12,7 +12,6 @@ interface DraftSituation {
 const MAX_LENGTH = 30_000;
 const MAX_TITLE = 200;
 
-/** The text of a draft pull request for a test branch. */
 // SPEC G6
 export function renderDraft({ branch, beneath, members }: DraftSituation): string {
   const purpose = `CI tests here what Sluice is about to land on ${code(branch)}. Do not merge or close it: Sluice closes it.`;

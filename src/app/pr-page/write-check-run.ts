@@ -103,9 +103,7 @@ function draftOf(
   };
 }
 
-/**
- * The comment shows the progress. Until the end the check run only says "in the queue", which saves half the writes.
- */
+/** Until the end the check run only says "in the queue": the comment shows the progress, at half the writes. */
 function briefly(text: CheckText): CheckText {
   if (text.status === 'COMPLETED') return text;
   const summary = 'The comment on the pull request says how it stands.';

@@ -119,10 +119,7 @@ async function settle(part: PagePart | undefined): Promise<PartOutcome | undefin
   return { part, result };
 }
 
-/**
- * Records what was written. Returns whether it was the last write to the page; undefined if the lease was lost. A lease
- * is lost by a server that hung: its writes came late, so that the present holder has to write again.
- */
+/** Whether it was the last write to the page. Undefined: the lease was lost, and its present holder writes again. */
 async function endLease(
   { app, key, attempt }: PageWrite,
   before: Note,

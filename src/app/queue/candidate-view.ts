@@ -16,7 +16,6 @@ export type CandidateView = WithRequired<
 >;
 export type CheckRunView = View<typeof CheckRun>;
 
-/** Everything a view needs beside the candidate itself. */
 interface CandidateContext {
   readonly testRunId: string;
   readonly testBranch: string;

@@ -19,7 +19,6 @@ import type { ListEntryView } from './entry-view.ts';
 
 type ForecastView = View<typeof ForecastSchema>;
 
-/** When an entry lands or, without an entry, a pull request that is submitted now. */
 // SPEC Z1
 export function viewForecast(app: App, found: LoadedQueue, now: Instant, entry?: Entry): ForecastView {
   const unforeseeable = unforeseeableText(found.queue);

@@ -89,7 +89,6 @@ function unknownCheck(check: string | undefined, checks: CandidateLogView['check
   return refuseField('/check', `must be a check of this test run: ${known}`);
 }
 
-/** No output follows any more. */
 // SPEC C38
 function hasEnded({ state, checks }: Candidate, name: string): boolean {
   if (state === 'passed' || state === 'failed' || state === 'abandoned') return true;

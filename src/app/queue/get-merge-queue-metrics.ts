@@ -30,10 +30,7 @@ interface MetricLine {
   readonly isIdle: boolean;
 }
 
-/**
- * The nine families that existing clients know, and our own. They need the queues in memory and the transitions of the
- * last hour, so that their cost does not grow with the history.
- */
+/** They need the queues in memory and the transitions of the last hour: their cost does not grow with the history. */
 // SPEC M1
 export async function getMergeQueueMetrics(
   app: App,
@@ -81,7 +78,6 @@ function linesOf({ repository, queue }: FoundQueue, transitions: readonly Transi
   return [{ ...main, isIdle: !isBusy(main) }, ...(isBusy(bisection) ? [{ ...bisection, isIdle: false }] : [])];
 }
 
-/** Something is in the line, or was in the last hour. */
 // SPEC M12
 function isBusy({ counts, transitions }: Pick<MetricLine, 'counts' | 'transitions'>): boolean {
   return transitions.length > 0 || Object.values(counts).some((count) => count > 0);
@@ -161,7 +157,6 @@ function stateDuration(lines: readonly MetricLine[]): Histogram {
   );
 }
 
-/** The series of one state. */
 function labelled(line: MetricLine, label: 'conclusion' | 'state', state: EntryState) {
   return { ...line, labels: { ...line.labels, [label]: state.toLowerCase() }, state };
 }
@@ -198,7 +193,6 @@ async function countAlarms({ store }: App, queues: readonly FoundQueue[]): Promi
   return gauge('mq_alarms_total', help, lines, ({ key }) => counts.get(key) ?? 0, 'counter');
 }
 
-/** Whether a queue stands still, and why. */
 // SPEC N13, M26
 function gaugeStops(queues: readonly FoundQueue[]): readonly Gauge[] {
   const all = queues.map((found) => ({ labels: labelsOf(found), queue: found.queue }));

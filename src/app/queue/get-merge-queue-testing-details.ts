@@ -140,9 +140,7 @@ class TargetLists {
     this.#found = found;
   }
 
-  /**
-   * All targets of several pull requests. Undefined where one has none uploaded, or where the reply has no room left.
-   */
+  /** Undefined where a pull request has none uploaded, or where the reply has no room left. */
   async unite(members: readonly Member[]): Promise<readonly string[] | undefined> {
     if (members.length === 0) return undefined;
     const union = new Set<string>();

@@ -40,10 +40,7 @@ interface QueueAt extends QueueRef {
 
 type Describe<T> = (app: App, found: FoundQueue) => Answer<T>;
 
-/**
- * Answers from the queue as it is or, with `at`, as it was. A read of the past is the same code on another clock and on
- * stored rows of that time, so that both give the same answer.
- */
+/** The past is the same code on another clock and on stored rows, so that both give the same answer. */
 // SPEC Y2
 export async function answerAt<T extends object>(
   app: App,
@@ -96,10 +93,6 @@ async function findPast(app: App, caller: Caller, ref: QueueRef & { readonly at:
   return { app: appAt(app, { queueId, version, reading, at: ref.at, facts }), found, asOf };
 }
 
-/**
- * The queue that stood for the branch at the instant, also one that was deleted since. The caller names the repository
- * as it is called today and must be allowed to see it today.
- */
 // SPEC Y5, Y6
 async function findStanding(
   app: App,

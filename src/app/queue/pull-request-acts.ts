@@ -12,7 +12,6 @@ import { findEndedEntry, neverSubmitted } from './find-entry.ts';
 const LANDING_MS = 15_000;
 const LOOK_EVERY_MS = 200;
 
-/** With `waits`, the answer of a landing that has begun is waited for: it may have merged the entry. */
 // SPEC E6, E38
 export async function cancelPullRequest(
   app: App,

@@ -19,7 +19,6 @@ export async function findPullRequest(
   return forge.findPullRequest({ repository: toForgeRepository(repository), number, targetBranch: queue.branch });
 }
 
-/** The targets uploaded for exactly this head commit. */
 // SPEC T1
 export async function findTargets(
   app: App,
@@ -32,10 +31,7 @@ export async function findTargets(
   return decodeImpactedTargets(row, set);
 }
 
-/**
- * Records the present state of an entry's pull request if it changed. Undefined: the pull request is gone. Answers false
- * if the entry got other facts during the read: what was read may be older than those, and counts for nothing.
- */
+/** Undefined: it is gone. False: the entry got other facts during the read, and what was read may be older. */
 export async function observePullRequest(
   app: App,
   found: FoundQueue,

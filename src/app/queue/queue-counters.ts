@@ -11,7 +11,6 @@ interface CountedQueue {
   readonly isIdle: boolean;
 }
 
-/** The counters of queues since they were created. A queue in which nothing ever ended has none. */
 // SPEC M13
 export function describeTotals(queues: readonly CountedQueue[]): (Gauge | Histogram)[] {
   const used = queues.filter(({ queue }) => Object.keys(queue.totals.candidates).length > 0);
@@ -59,10 +58,7 @@ function byTwo(queues: readonly CountedQueue[], { name, help, labels: [first, se
   return { type: 'counter', name, help, samples };
 }
 
-/**
- * An idle queue leaves its many buckets out. They are back when the next pull request is submitted, long before it leaves
- * and counts, so that no increase is lost.
- */
+/** Left-out buckets are back long before the next pull request leaves and counts, so that no increase is lost. */
 // SPEC M14
 function timeInQueue(queues: readonly CountedQueue[]): Histogram {
   return {

@@ -152,10 +152,7 @@ function branchNotFound({ repo, targetBranch }: QueueRef): Refusal {
 }
 
 interface UpdateQueue extends QueueRef, QueueChanges {
-  /**
-   * For clients that do not know every setting: an unset setting that follows another one keeps its present value, and
-   * a required check that is named without its app keeps that app.
-   */
+  /** An unset setting that follows another keeps its value, and a required check named without its app keeps it. */
   readonly keepsUnnamedSettings: boolean;
   readonly reason?: string;
   readonly until?: Instant;
@@ -189,7 +186,6 @@ export async function updateQueue(app: App, caller: Caller, input: UpdateQueue):
   return { ...viewQueueConfig(result.queue), ...present({ note }) };
 }
 
-/** The request repeats what was so. */
 // SPEC W63
 function noteOf(queue: Queue, { state, reason, until, ...change }: UpdateQueue): string | undefined {
   const settings = Object.entries(withFreezes(queue, change));
@@ -209,7 +205,6 @@ function checkPause({ clock }: App, { state, reason, until }: UpdateQueue): Refu
 
 type FreezeChange = Pick<UpdateQueue, 'settings' | 'addFreeze' | 'removeFreeze'>;
 
-/** Of the queue as the step finds it: two people who add freezes at once add both. */
 // SPEC X51
 function withFreezes({ settings: { freezes } }: Queue, change: FreezeChange): Partial<QueueSettings> {
   const { settings, addFreeze, removeFreeze } = change;

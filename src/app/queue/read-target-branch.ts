@@ -13,10 +13,7 @@ export async function readTargetBranch(app: App, found: FoundQueue): Promise<voi
   await observeTargetBranch(app, found, head);
 }
 
-/**
- * Records the head of the target branch that the forge returned. `found` is the queue as it was before the read: the
- * engine ignores a head that was read before the queue's own last landing. Answers whether the head is new to the queue.
- */
+/** `found` is from before the read: the engine ignores a head older than its own last landing. True: it is new. */
 export async function observeTargetBranch(app: App, found: FoundQueue, seen: Sha | undefined): Promise<boolean> {
   const { head, landing, heads } = found.queue;
   if (seen === head?.sha || landing?.isBegun) return false;
@@ -66,10 +63,6 @@ function isAncestor(app: App, { repository }: FoundQueue, ancestor: Sha, descend
   return forge.isAncestor({ repository: toForgeRepository(repository), ancestor, descendant });
 }
 
-/**
- * The branch may have landings of this queue that the store does not know: it was restored from a backup, or a standby
- * that lacked the last commits took over. Their commits name the pull requests.
- */
 // SPEC L35
 async function endLanded(app: App, { id, queue }: FoundQueue, line: readonly SeenCommit[]): Promise<void> {
   for (const { prNumber, sha, isOwn } of line.toReversed()) {

@@ -45,10 +45,7 @@ export async function reportCheck(app: App, caller: Caller, input: ReportCheck):
   return candidate === undefined ? notFound(input.of) : describeCandidate(app, found, candidate);
 }
 
-/**
- * Only the built-in runner reports the checks that it runs. A required check may name its app, and a token does not prove
- * which app uses it.
- */
+/** A required check may name its app, and a token does not prove which app uses it. */
 // SPEC C31, G125
 function refuseReporter({ checks }: Repository, row: CandidateRow, name: string): Refusal | undefined {
   const { required } = decodeCandidate(row);

@@ -109,7 +109,6 @@ function toImpactedTargets(given: readonly string[] | 'ALL'): ImpactedTargets {
   return { kind: 'list', digest: hash.digest('hex'), count: targets.length, targets };
 }
 
-/** The record of a pull request that was never submitted. It has no state. */
 // SPEC T4
 function viewUnsubmitted(of: {
   readonly prNumber: PrNumber;

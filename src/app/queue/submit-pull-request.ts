@@ -135,9 +135,7 @@ export async function submitPullRequest(app: App, caller: Caller, input: SubmitP
 }
 
 /**
- * A squashed or rebased commit is not a descendant of the pull request's head: only the record tells that it landed. So
- * a client that repeats a submission after a lost answer lands nothing twice. If the target branch lost the commit, the
- * pull request may land again.
+ * Only the record tells of a squash or rebase: a submission that is repeated after a lost answer lands nothing twice.
  */
 // SPEC E19
 async function hasLanded(app: App, found: FoundQueue, pr: PullRequestFacts): Promise<boolean> {

@@ -105,7 +105,6 @@ export async function explainListed(
   return views;
 }
 
-/** Only open pull requests are searched: another one may have taken over the branch of a closed one. */
 // SPEC G98
 async function findByBranch(app: App, { repository }: FoundQueue, branch: string): Answer<PrNumber> {
   const { hosting } = getForge(app, repository.host);

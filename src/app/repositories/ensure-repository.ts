@@ -17,7 +17,6 @@ export async function findRepositoryForUpload(
   return isRefused ? repositoryNotFound(ref) : known;
 }
 
-/** Uploads need no registration: the first one creates the repository, unless the token is limited to others. */
 // SPEC U17
 export async function ensureRepository(app: App, caller: Caller, ref: RepositoryRef): Answer<Repository> {
   const known = await findRepositoryForUpload(app, caller, ref);

@@ -44,7 +44,6 @@ export async function inspectRepository(
   };
 }
 
-/** Reports must come with the runs of required checks if quarantine decides something. */
 // SPEC F84
 async function inspectReports(app: App, repository: Repository, queue: Queue | undefined): Promise<SetupFinding[]> {
   const stored = await app.store.testSettings.find(repository.id);
@@ -71,7 +70,6 @@ interface InspectedQueue {
   readonly settings: QueueSettings | undefined;
 }
 
-/** Plain git has no rules and permissions to check. */
 // SPEC Q41
 async function inspectPlain(
   app: App,

@@ -50,7 +50,6 @@ export async function registerRepository(app: App, caller: Caller, asked: Regist
   return { ...view, notes: hooks.notes };
 }
 
-/** Other commands may pass where those before failed, so that the queues try again at once. */
 // SPEC V38
 async function endHolds(app: App, caller: Caller, { id }: Repository): Promise<void> {
   const reason = 'the commands of its checks changed';
@@ -233,7 +232,6 @@ interface Wish {
   readonly known: Repository | undefined;
 }
 
-/** By default hooks run where that is safe. An earlier choice stays while the path is the same. */
 // SPEC L17
 async function chooseHooks(forge: Forge, repository: Repository, { asked, known }: Wish): Answer<Choice> {
   const hooks = await forge.findHooks?.(describeRepository(repository));

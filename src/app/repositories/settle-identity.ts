@@ -10,14 +10,10 @@ import { describeRepository, formatRef, getForge } from '../core/find-queue.ts';
 import { type Answer, type Refusal, refuse } from '../core/refusal.ts';
 
 /**
- * A repository is identified by its forge id, whatever its name. Every poll, and every webhook about access, reads the
- * id that is found under the name, and this function updates the stored repository. If it is not the registered one, or
- * not ours to follow, it is blocked, and `toForgeRepository` refuses it. Later polls continue, and unblock it. Effects
- * do not read the identity, which would cost a call each: for up to a minute between two polls, without a webhook, a
- * comment or a test branch may go to another repository of the same name. Landings are safe even then: they name
- * commits that another repository does not have.
- *
- * Returns whether the stored repository changed.
+ * Every poll, and every webhook about access, reads the id that is found under the name. If it is not the registered
+ * one, or not ours to follow, the repository is blocked, and `toForgeRepository` refuses it until a later poll. Effects
+ * do not read the identity, which would cost a call each. Landings are safe in between: they name commits that another
+ * repository does not have. Returns whether the stored repository changed.
  */
 // SPEC G109
 export async function settleIdentity(
@@ -49,10 +45,7 @@ export async function settleIdentity(
   return true;
 }
 
-/**
- * Checks that the caller may use this repository, and returns it. A repository that an upload made is known by name
- * only, and the name may be a former one of another repository: so it is identified at the forge first.
- */
+/** An upload knows the repository by a name, maybe the former one of another: it is identified at the forge first. */
 export async function checkPlace(app: App, caller: Caller, repository: Repository): Answer<Repository> {
   const { hosting } = getForge(app, repository.host);
   const found = hosting === undefined || repository.forgeId !== null ? undefined : await hosting.identify(repository);
@@ -186,10 +179,7 @@ function duplicate(repository: Repository, twin: Repository): string {
   return `${formatRef(repository)} is the repository that has queues here as ${formatRef(twin)} too, and two queues would land against each other. Remove the queues of one of them.`;
 }
 
-/**
- * All organizations of a server reach a forge with the same permissions. So the first organization with a queue on an
- * owner's repository reserves that owner; only the operator may let another one in. Undefined: the caller may.
- */
+/** Undefined: the caller may. */
 // SPEC G71
 export async function checkOwner(
   app: App,

@@ -1,7 +1,6 @@
 /**
- * Applies a person's act to a test: reads the test, applies the pure act, and stores the result. Results that arrive
- * meanwhile win: the act is applied again to the new state. Stored counts may lack recent passes, which the ingest
- * thread has counted only in memory. Active monitors are always complete.
+ * Results that arrive meanwhile win: the act is applied again to the new state. Stored counts may lack recent passes,
+ * which ingest has counted only in memory. Active monitors are always complete.
  */
 import type { Monitor } from '../../flaky/core/monitor.ts';
 import type { TestState } from '../../flaky/core/state.ts';
@@ -21,7 +20,6 @@ import { type TestDetails, type TestDetailsView, testNotFound, viewTestDetails }
 import { getTestSettings, quarantinedFor } from './stored-test-settings.ts';
 import type { Place } from './test-view.ts';
 
-/** The test as an act finds it. */
 interface FoundTest {
   readonly test: TestRow;
   readonly state: TestState;

@@ -46,10 +46,7 @@ export async function getQuarantineConfig(
 
 const LOAD_AT_ONCE = 1_000;
 
-/**
- * Whether the quarantine of a test covers the suites in which it failed. Null: unknown suites, so that all must be
- * covered.
- */
+/** Whether the quarantine covers the suites in which the test failed. Null: unknown, so that all must be covered. */
 type Covers = (testId: string, suitePaths: readonly string[] | null) => boolean;
 
 async function loadCoverage(app: App, repository: Repository, ids: readonly string[]): Promise<Covers> {

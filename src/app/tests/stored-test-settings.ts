@@ -36,16 +36,13 @@ export async function getTestSettings(app: App, repository: Repository): Promise
   return currentTestSettings(repository, await app.store.testSettings.find(repository.id));
 }
 
-/** Runs that started earlier are not shown. */
 // SPEC F56
 export async function getRetentionStart(app: App, repository: Repository, at: Instant): Promise<Instant> {
   const { settings } = await getTestSettings(app, repository);
   return at - settings.retentionDays * DAY_MS;
 }
 
-/**
- * `change` gets the present settings, and again after a concurrent change. If it returns undefined, nothing changes.
- */
+/** `change` gets the present settings, and again after a concurrent change. Undefined from it: nothing changes. */
 export async function changeTestSettings(
   app: App,
   of: { readonly repository: Repository; readonly actor: string },

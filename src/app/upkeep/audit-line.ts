@@ -4,11 +4,7 @@ import type { LineAnswer } from '../../forge/forge.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Sha } from '../../lib/sha.ts';
 
-/**
- * Compares a queue's record of its target branch with git. The queue's events name every move of the branch: its own,
- * and
- * foreign ones, each of which raised an alarm. This file proves that its own moves are what the record says.
- */
+/** Proves from git that the queue's own moves of its branch are what the record says. Foreign ones raise alarms. */
 
 /** A recorded landing, with the queue's version after it. */
 interface RecordedLanding {

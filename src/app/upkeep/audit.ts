@@ -37,11 +37,7 @@ export function createAudit(app: App): PeriodicTask {
   return new PeriodicTask(app, { firstMs: 3_000, everyMs: 15_000, failure: FAILURE, round });
 }
 
-/**
- * Audits every queue, also idle and paused ones. It reads the head of the target branch, so that a foreign push raises
- * its alarm, and proves from git that each landing since the last round is the tested commit. Several servers may audit
- * at once: an alarm is identified by its event, and the mark moves only from the version that was read.
- */
+/** Several servers may audit at once: an alarm has the id of its event, and the mark moves from the version read. */
 // SPEC N3
 export async function audit(
   app: App,

@@ -83,7 +83,6 @@ const PREFIX = 'sluice-';
 const SCHEDULED = /^sluice-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.(?:db|dump)(\.[0-9a-f-]{36}\.partial(-\w+)?)?$/;
 const FINISHED = /\.(?:db|dump)$/;
 
-/** Backs up the store on a schedule. A server that was off when a backup was due makes it when it is back. */
 // SPEC D20
 export function createBackupRounds(app: App, schedule: Schedule): PeriodicTask {
   let retryAt = 0;

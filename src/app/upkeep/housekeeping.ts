@@ -105,7 +105,6 @@ const PACK_BYTES = 256 * 1024;
 /** Commits of a quiet queue are packed at this age, so that retention reaches them. */
 const MAX_AGE_MS = 7 * 24 * 3_600_000;
 
-/** Packs the stored commits of queues for reads of the past. */
 // SPEC Y7
 export function createPacking(app: App): PeriodicTask {
   const failure = 'could not pack the past of queues';

@@ -14,10 +14,6 @@ const PATIENCE_MS = 4_000;
 
 type Probe<T = void> = () => Promise<T>;
 
-/**
- * Whether this server can do work. The answers need no token, and therefore name neither hosts nor folders; the log has
- * the cause.
- */
 // SPEC D26
 export function createReadiness({ store, clock }: Pick<App, 'store' | 'clock'>, dataFolder?: string): Probe {
   const probes = [boundProbe(clock, 'The store', () => pingStore(store))];
@@ -80,10 +76,7 @@ async function pingStore(store: App['store']): Promise<void> {
   }
 }
 
-/**
- * Whether the disk takes a write. Reading works on a full one, and SQLite may find room in its own files for a small write and
- * none for the next.
- */
+/** SQLite may find room in its own files for a small write and none for the next. */
 // SPEC D9
 async function writeProbe(folder: string): Promise<void> {
   const file = join(folder, 'room-check');

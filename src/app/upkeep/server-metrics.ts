@@ -4,10 +4,6 @@ import { memo } from '../../lib/memo.ts';
 import type { App } from '../core/app.ts';
 import { boundProbe } from './readiness.ts';
 
-/**
- * Metrics of this server and of everything on it, whoever owns it: only an operator may read them, because the load of
- * one organization is none of the business of another.
- */
 // SPEC M16
 export async function describeServer(app: App, ofHttp: Serving | Promise<Serving>): Promise<string> {
   const [stored, serving] = await Promise.all([storedSeriesOf(app).read(), ofHttp]);
@@ -25,7 +21,6 @@ type Serving = readonly (Gauge | Histogram)[];
 
 const storedSeriesOf = memo((app: App) => new StoredSeries(app));
 
-/** The series that come from the store: as they are now, or as they were read last while the store does not answer. */
 // SPEC M41
 class StoredSeries {
   readonly #app: App;

@@ -25,11 +25,7 @@ export function createSweep(app: App): PeriodicTask {
   return new PeriodicTask(app, { firstMs: 20_000, everyMs: 5 * 60_000, failure: FAILURE, round });
 }
 
-/**
- * Removes refs of candidates that have ended. A server that lost its lease during a build may create the refs again
- * after they were removed, and no effect would remove them any more. Ids that this store does not know belong to another
- * server.
- */
+/** A server that lost its lease during a build may create refs again. Unknown ids belong to another server. */
 // SPEC N5
 export async function sweepRefs(
   app: App,
@@ -47,10 +43,7 @@ export async function sweepRefs(
   await Promise.all(repositories.map((repository) => slots.run(() => sweepOne(repository))));
 }
 
-/**
- * Repositories that have only test results are skipped: a company may have thousands of them. On a hosted forge a
- * repository that ever had a queue has a forge id.
- */
+/** A company may have thousands with test results alone. One of a hosted forge that had a queue has a forge id. */
 function isAtForge(app: App, { host, git, forgeId }: Repository): boolean {
   if (host === PLAIN_GIT_HOST) return git !== null;
   const forge = app.forges.get(host);

@@ -10,7 +10,6 @@ import { ensureRepository } from '../repositories/ensure-repository.ts';
 import { newUpload } from './receive-upload.ts';
 import type { ReceivedBody } from './upload-body.ts';
 
-/** Issues an address for one bundle. The upload is listed when the bundle has arrived. */
 // SPEC U18
 export async function createBundleUpload(
   app: App,

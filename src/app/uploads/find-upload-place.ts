@@ -20,7 +20,6 @@ export async function findUploadPlace(app: App, question: PlaceQuestion): Promis
   return { hasCommit: true, candidateId: candidate.id, check: checkNamed(candidate, question.jobName) };
 }
 
-/** The branch must be a candidate's of this repository, and the commit that candidate's. */
 // SPEC U46
 async function findCandidateOf(
   app: App,

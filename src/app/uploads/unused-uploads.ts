@@ -8,10 +8,7 @@ const EVERY_MS = 10 * 60_000;
 const MAX_WATCHED = 1_000;
 const MAX_WARNED = 1_000;
 
-/**
- * Warns about upload addresses that clients never use: a client that cannot reach one gives up silently, and its
- * results are lost. One warning for each organization and address, and another only after one of them was used.
- */
+/** A client that cannot reach an address gives up silently, and its results are lost. */
 // SPEC U49
 export class UnusedUploads {
   readonly #deps: Deps;

@@ -18,7 +18,6 @@ export interface ReceivedBody {
   readonly digest: string;
 }
 
-/** Writes bodies to the store while they arrive. The more arrive at once, the smaller the pieces. */
 // SPEC U22
 export class UploadBodies {
   readonly #deps: { readonly store: Store; readonly clock: Clock };
@@ -55,7 +54,6 @@ export class UploadBodies {
   }
 }
 
-/** The declared encoding and role of a file. */
 interface FileKind {
   readonly encoding?: UploadFile['encoding'] | undefined;
   readonly role?: UploadFile['role'] | undefined;

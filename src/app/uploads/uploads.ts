@@ -31,7 +31,6 @@ export async function listUploads(
   return isRefusal(read) ? read : { uploads: read.list.uploads.map(viewUpload), page: read.page };
 }
 
-/** For uploads that a fixed parser should read again. An upload that still waits stays as it is. */
 // SPEC U67
 export async function processUploadAgain(
   app: App,

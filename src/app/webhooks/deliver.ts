@@ -33,7 +33,6 @@ const OTHER_KEY_MS = MINUTE_MS;
 
 export type DeliveryWorker = LeasedWorker<Delivery, DeliverySettlement>;
 
-/** Sends stored deliveries, at least once each. */
 // SPEC X23
 export function createDeliveryWorker(app: App, holder: string): DeliveryWorker {
   const { webhookDeliveries } = app.store;

@@ -62,7 +62,6 @@ async function findEnabled(app: App, caller: Caller, id: string): Promise<Webhoo
   return refuse('WEBHOOK_DISABLED', `The webhook "${webhook.name}" is disabled. Enable it with updateWebhook first.`);
 }
 
-/** Goes back in the feed: deliveries that are there already begin anew under their ids. */
 // SPEC X37
 export async function replayWebhook(
   app: App,
@@ -81,7 +80,6 @@ export async function replayWebhook(
   return {};
 }
 
-/** Nothing of it is stored. */
 // SPEC X38
 export async function testWebhook(
   app: App,

@@ -22,7 +22,6 @@ interface RepositoryDigest {
   readonly event: FeedEvent;
 }
 
-/** One message for the digests of all repositories of that day that the webhook reaches. */
 // SPEC X48
 export async function digestMessage(app: App, webhook: Webhook, { organizationId, at }: FeedRow): Promise<Message> {
   const query = { organizationId, repositoryIds: webhook.repositoryIds, types: [DAILY_DIGEST], from: at, until: at };

@@ -13,10 +13,7 @@ const POLL_MS = 60_000;
 /** Every round is a commit, and moves the cursor of every webhook. */
 const GATHER_MS = 50;
 const PAGE = 500;
-/**
- * An endpoint with this many deliveries before their first attempt gets no more. What happens meanwhile waits in the
- * feed, where it costs nothing, however long the endpoint is away.
- */
+/** An endpoint with so many deliveries before their first attempt gets no more: in the feed they cost nothing. */
 const WINDOW = 500;
 
 /** Makes deliveries from new events. Every server does so; the cursor of a webhook decides who was first. */
@@ -113,7 +110,6 @@ function lineOf({ format }: Webhook, { repositoryId, queueId, prNumber, testId }
   return `${repositoryId ?? ''} ${prNumber ?? testId ?? queueId ?? ''}`;
 }
 
-/** One message for all that happened to one batch in one step, and for the digests of one day. */
 // SPEC X36, X48
 function gather(rows: readonly FeedRow[]): readonly Told[] {
   const groups = Map.groupBy(rows, (row) => groupKey(row) ?? row);

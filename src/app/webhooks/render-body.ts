@@ -37,7 +37,6 @@ export async function renderBody(
   });
 }
 
-/** The page at the forge. A plain git repository has none but ours. */
 // SPEC X52
 async function findDetailsUrl(app: App, { organizationId }: FeedRow, event: FeedEvent): Promise<string> {
   const { data, repo, prNumber = 0, targetBranch: branch = '' } = event;

@@ -47,10 +47,7 @@ export function hasOtherKey(app: App, webhook: Webhook): boolean {
   return openSecrets(app, webhook, app.clock.now()) === undefined;
 }
 
-/**
- * A webhook that this server encrypts must be one that the others can send. Every sealed text names its key, so that
- * the webhooks themselves tell the key of the instance.
- */
+/** Every sealed text names its key, so that the webhooks themselves tell the key of the instance. */
 // SPEC X46
 export async function findOtherKey(app: App): Promise<Refusal | undefined> {
   const enabled = await app.store.webhooks.listEnabled();
@@ -63,7 +60,6 @@ export async function findOtherKey(app: App): Promise<Refusal | undefined> {
   );
 }
 
-/** The host alone: the path of an address of Slack is its secret. */
 // SPEC X40
 export function maskUrl(url: string): string {
   const { origin, pathname, search } = new URL(url);

@@ -4,7 +4,6 @@ import { present } from '../../lib/present.ts';
 import type { FeedEvent } from '../core/feed-event.ts';
 import { type TestView, viewEvidence } from '../tests/test-view.ts';
 
-/** Facts from beyond the event. */
 export interface BodyFacts {
   /** A page about the pull request. */
   readonly detailsUrl: string;
@@ -58,7 +57,6 @@ const EXTRAS: Readonly<Record<string, { reason?: ReasonField; hasRun?: true; has
   merged: { reason: 'merged_reason', hasRun: true },
 };
 
-/** The body of a message: flat for the types of the reference product, the event itself for ours. */
 // SPEC X34
 export function standardBody(type: string, event: FeedEvent, facts: BodyFacts): object {
   const [family = '', word = ''] = type.split('.');

@@ -160,7 +160,6 @@ export async function rotateWebhookSecret(
   return { ...(await viewWebhook(app, { ...webhook, ...change })), secret };
 }
 
-/** Neither the address nor a secret is in it. */
 // SPEC X29
 function webhookEvent(
   app: App,

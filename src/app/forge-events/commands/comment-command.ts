@@ -88,7 +88,6 @@ async function runCommand(order: Order): Promise<void> {
   confirm(order, found, result);
 }
 
-/** The queue of the pull request's base. For a cancel also another queue that still has the entry. */
 // SPEC G136
 async function findQueueFor({ app, stored, comment, command }: Order, caller: Caller): Answer<FoundQueue> {
   const found = await findQueue(app, caller, { repo: stored, targetBranch: comment.pr.baseBranch });
@@ -132,7 +131,6 @@ async function carryOut(
   }
 }
 
-/** A fork's commit is tested only when a person with write access could have seen it. */
 // SPEC G56
 async function hasSeenHead(order: Order): Promise<boolean> {
   const { app, key, comment } = order;
@@ -144,9 +142,6 @@ async function hasSeenHead(order: Order): Promise<boolean> {
   return false;
 }
 
-/**
- * The queue's comment shows the new state. Where it is disabled or does not change, a reaction confirms the command.
- */
 // SPEC G136
 function confirm({ app, hosting, question, comment }: Order, found: FoundQueue, view: EntryView): void {
   const before = findEntry(found.queue, comment.pr.number);

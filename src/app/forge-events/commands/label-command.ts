@@ -31,7 +31,6 @@ export async function runLabelCommand(
   return 'done';
 }
 
-/** Adding the enqueueing label submits, removing it cancels. Each change counts once. */
 // SPEC G57
 async function runEnqueueingLabel(
   app: App,
@@ -62,9 +61,7 @@ async function runEnqueueingLabel(
   return settle(app, key, last);
 }
 
-/**
- * The labels that are commands: this one if it is, or all of them. Most labels are none, and cost no query to the forge.
- */
+/** The labels that are commands: this one if it is, or all. Most labels are none, and cost no query to the forge. */
 export async function listEnqueueingLabels(
   app: App,
   { id }: Repository,
@@ -121,9 +118,7 @@ interface Wish {
   readonly key: NoteKey;
 }
 
-/**
- * Returns a sentence for the person. Drafts and closed pull requests are ignored: their label stays, without effect.
- */
+/** Returns a sentence for the person. Drafts and closed pull requests keep their label, without effect. */
 async function submit(app: App, found: FoundQueue, { facts, last, key }: Wish): Promise<string | undefined> {
   const { pr, retarget } = facts;
   if (pr.status !== 'open') return undefined;

@@ -31,11 +31,7 @@ export type CommandProblem =
 /** A longer line is no command. */
 const MAX_LINE = 1_000;
 
-/**
- * Reads the first line that begins with `/sluice` or `/trunk` and is neither code nor a quote. Unknown `/trunk`
- * commands
- * are ignored: they may be meant for another product of that name.
- */
+/** Unknown `/trunk` commands are ignored: they may be meant for another product of that name. */
 // SPEC G50
 export function parseCommand(body: string): Spoken | undefined {
   // A quick test first: nearly no comment has a command.

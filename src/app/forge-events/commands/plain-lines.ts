@@ -1,7 +1,6 @@
 /**
- * The lines of a comment that a reader sees as plain text, without code, quotes and hidden HTML. A line that Markdown
- * renderers may read in two ways does not count: a missed command is easily written again, one run by accident is hard
- * to undo. It takes one pass over a text of any length.
+ * A line that Markdown renderers may read in two ways does not count: a missed command is easily written again, one run
+ * by accident is hard to undo. It takes one pass over a text of any length.
  */
 // SPEC G50
 export function* plainLines(text: string): Generator<string> {

@@ -20,10 +20,7 @@ interface Reply {
   readonly text: string;
 }
 
-/**
- * Writes a short comment, once. The note records the intent first: after a crash or a lost answer the next try searches
- * for the comment before it writes.
- */
+/** The note records the intent first: after a lost answer the next try searches for the comment before it writes. */
 // SPEC G138
 export async function reply(app: Pick<App, 'store' | 'clock' | 'log'>, given: Reply): Promise<void> {
   const { hosting, repository, key, to, text } = given;

@@ -40,8 +40,7 @@ export async function toCaller(app: Pick<App, 'store'>, repository: Repository, 
 }
 
 /**
- * A command is about the base that the pull request had then. Its author can change the base afterwards, and so choose
- * another queue. A person who changed the base themselves means the new one. Forges give whole seconds: within the same
+ * The author can change the base afterwards, and so choose another queue. Forges give whole seconds: within the same
  * second the order is unknown, so that the command does not count.
  */
 // SPEC G81
