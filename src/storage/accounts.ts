@@ -57,10 +57,7 @@ export interface AccountStore {
   findOrganization(slug: string): Promise<Organization | undefined>;
   findOrganizationById(id: OrganizationId): Promise<Organization | undefined>;
   insertToken(token: Token, feed?: readonly FeedDraft[]): Promise<void>;
-  /**
-   * Revokes every other unrevoked token of the same organization and origin, and stores this one (by hash), in one
-   * transaction.
-   */
+  /** Revokes every other token of the same organization and origin, and stores this one, in one transaction. */
   replaceToken(token: Token): Promise<void>;
   /** Returns the organization too, because every request needs both. Revoked and expired tokens are found too. */
   findToken(hash: string): Promise<{ readonly token: Token; readonly organization: Organization } | undefined>;

@@ -2,7 +2,6 @@ import type { Instant } from '../lib/clock.ts';
 import type { FeedDraft } from './feed-draft.ts';
 import type { QueueId } from './queues.ts';
 
-/** An alarm for the operator. */
 export interface AlarmRow {
   /** Derived from the cause, so that every server raises an alarm only once. */
   readonly id: string;

@@ -22,10 +22,7 @@ export interface FeedDraft {
 
 type Versioned = Pick<FeedDraft, 'source' | 'version'>;
 
-/**
- * The rows of a page that was cut at its limit, without the last version, which may continue on the next page: events
- * of one version are told together. A version that fills the page is cut.
- */
+/** Without the last version of a page that was cut: events of one version are told together, if they fit a page. */
 export function wholeVersions<Row extends Versioned>(page: readonly Row[]): readonly Row[] {
   const last = page.at(-1);
   const whole = page.filter(({ source, version }) => source !== last?.source || version !== last.version);

@@ -48,10 +48,7 @@ export interface FeedStore {
   add(drafts: readonly FeedDraft[]): Promise<void>;
   /** Stores events of one version of one source, unless some of it are there: several servers may try the same. */
   addOnce(organizationId: OrganizationId, drafts: readonly FeedDraft[]): Promise<void>;
-  /**
-   * Gives places to the oldest events that have none, and tells which organizations have new ones. Several servers may
-   * call it at once: the row of the head is locked, so that places become visible in their order.
-   */
+  /** Tells which organizations have new ones. Servers may call it at once: the row of the head is locked. */
   sequence(seal: Seal, limit: number): Promise<readonly OrganizationId[]>;
   /** Of an organization without events: 0. */
   getHead(organizationId: OrganizationId): Promise<FeedHead>;

@@ -16,10 +16,7 @@ export interface HintRow {
 }
 
 export interface StoredHint extends HintRow {
-  /**
-   * Grows if the hint arrives again while a worker handles it, so that the worker's settlement does not end the newer
-   * hint.
-   */
+  /** Grows if the hint arrives again, so that a worker's settlement does not end the newer hint. */
   readonly version: number;
   readonly attempts: number;
 }
@@ -30,10 +27,7 @@ export type HintSettlement =
   | { readonly kind: 'done' }
   /** Done, and remembered until `until`: the same hint is ignored until then. */
   | { readonly kind: 'remember'; readonly until: Instant }
-  /**
-   * A `body` replaces the stored one, even if the hint was ensured meanwhile. It does not replace the body of a hint
-   * that was added meanwhile.
-   */
+  /** A `body` replaces the stored one, even if it was ensured meanwhile, but not if it was added meanwhile. */
   | (Postponement & { readonly body?: string })
   | { readonly kind: 'retry'; readonly dueAt: Instant };
 

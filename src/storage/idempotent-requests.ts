@@ -1,6 +1,5 @@
 import type { Instant } from '../lib/clock.ts';
 
-/** A request that came with an idempotency key. */
 export interface IdempotentRequest {
   readonly tokenId: string;
   readonly key: string;
@@ -14,10 +13,7 @@ export interface IdempotentRequest {
 export type NewIdempotentRequest = Omit<IdempotentRequest, 'answer'>;
 
 export interface IdempotentRequestStore {
-  /**
-   * Undefined: stored, and the caller answers the request. Otherwise the request that has this key. One that began
-   * before `expiredBefore`, or that has no answer and began before `abandonedBefore`, is replaced.
-   */
+  /** Undefined: stored, and the caller answers. Otherwise the request that has this key, unless that is too old. */
   begin(
     request: NewIdempotentRequest,
     limits: { readonly expiredBefore: Instant; readonly abandonedBefore: Instant },

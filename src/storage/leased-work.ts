@@ -13,27 +13,18 @@ export type Postponement =
   /** Not due yet: claimed later, without counting as a failed attempt. */
   { readonly kind: 'postpone'; readonly dueAt: Instant };
 
-/**
- * Stored work that all servers share. While the lease of an item lasts, no other claim gets it, on any server. Its end
- * is stored by `settle`.
- */
+/** While the lease of an item lasts, no other claim gets it, on any server. Its end is stored by `settle`. */
 export interface LeasedWork<Item extends Key, Key, Settlement> {
   /** Claims items that are due and not leased, the longest due first. */
   claim(claim: WorkClaim): Promise<readonly Item[]>;
-  /**
-   * `lost` (nothing written) if the item is done already or another holder has the lease. `at` is now, for work whose
-   * past is kept.
-   */
+  /** `lost` (nothing written): it is done already, or another has the lease. `at` is now, where the past is kept. */
   settle(
     item: Key,
     holder: string,
     settlement: Settlement | Postponement,
     at?: Instant,
   ): Promise<'settled' | 'again' | 'lost'>;
-  /**
-   * Extends the leases that this holder still has, and returns those items in the order given. An expired lease stays
-   * the holder's until another claims the item.
-   */
+  /** Returns those that this holder still has, in order. An expired lease is the holder's until another claims it. */
   renewLeases<Held extends Key>(holder: string, items: readonly Held[], leaseUntil: Instant): Promise<readonly Held[]>;
   /** The earliest instant at which an item could be claimed; undefined if none waits. */
   findNextDueAt(): Promise<Instant | undefined>;

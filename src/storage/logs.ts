@@ -22,9 +22,6 @@ export interface LogStore {
   append(key: LogKey, bytes: Uint8Array, at: Instant): Promise<void>;
   /** At most `limit` bytes from `offset` on (none beyond the end); undefined if nothing was ever written. */
   read(key: LogKey, offset: number, limit: number): Promise<LogPart | undefined>;
-  /**
-   * Removes whole logs whose last byte was written before; returns how many. Unlike other writes this is no single
-   * transaction: if it fails, some may be gone already.
-   */
+  /** Whole logs; returns how many. No single transaction: if it fails, some may be gone already. */
   removeBefore(before: Instant): Promise<number>;
 }

@@ -112,13 +112,11 @@ export interface PastStore {
   /** Ends what held under these keys, and begins what holds now. */
   changeFacts(subject: string, keys: readonly string[], begun: readonly NewFact[], at: Instant): Promise<void>;
   /**
-   * A server that has just started knows of no outage. Outages that other servers recorded go on, unless they began
-   * before `before`: a server that was taken away ends none.
+   * A server that has just started knows of no outage. Those of other servers go on unless they began before `before`.
    */
   endOutages(serverId: string, of: { readonly at: Instant; readonly before: Instant }): Promise<void>;
   /**
-   * Queues with at least so many bytes of commits that are not packed or with some from before `before`, and queues
-   * whose past has no begin.
+   * Queues with so many bytes of commits that are not packed, or some from before `before`, or no begin of the past.
    */
   listUnpacked(bytes: number, before: Instant): Promise<readonly QueueId[]>;
   /**
@@ -128,8 +126,7 @@ export interface PastStore {
    */
   pack(queueId: QueueId, of: Packing): Promise<number>;
   /**
-   * Removes packs and facts that ended before `before`, `limit` of each at most; returns how many. The last pack of a
-   * queue stays: it has the state that the later past begins with.
+   * `limit` of each at most; returns how many. The last pack of a queue stays: the later past begins with its state.
    */
   expire(before: Instant, limit: number): Promise<number>;
 }

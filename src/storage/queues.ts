@@ -6,10 +6,7 @@ import type { RepositoryId } from './repositories.ts';
 
 export type QueueId = Brand<string, 'QueueId'>;
 
-/**
- * Bodies are JSON that only app/core/queue-codec.ts reads and writes; the other columns serve queries.
- * `version` is the queue's version at which a row last changed.
- */
+/** Bodies are JSON of app/core/queue-codec.ts; other columns serve queries. A row last changed at `version`. */
 export interface QueueRow {
   readonly id: QueueId;
   readonly repositoryId: RepositoryId;
@@ -145,10 +142,7 @@ export interface ImpactedTargetsRow {
   readonly isOfFork: boolean;
 }
 
-/**
- * One or more steps of one queue, stored in one transaction. Events have the versions expectedVersion + 1, + 2 and so
- * on. A row that changed several times is given once, in its final state.
- */
+/** Steps of one queue in one transaction: versions expectedVersion + 1, + 2 and so on. Each row in its final state. */
 export interface QueueCommit {
   readonly queueId: QueueId;
   readonly expectedVersion: number;
@@ -163,10 +157,7 @@ export interface QueueCommit {
   /** Ids of this queue's effects that are done and can be removed; unknown ones are ignored. */
   readonly doneEffects?: readonly string[];
   readonly targetSets: readonly TargetSetRow[];
-  /**
-   * The last one for a commit wins, except that a fork's never replaces another. Each pull request keeps its
-   * KEPT_UPLOADS newest rows by `setAt`, and as many of forks; the commit removes older ones.
-   */
+  /** The last one for a commit wins, but a fork's replaces no other. The commit keeps KEPT_UPLOADS of each kind. */
   readonly impactedTargets: readonly ImpactedTargetsRow[];
 }
 
@@ -231,10 +222,7 @@ export interface QueueStore {
   find(repositoryId: RepositoryId, branch: string): Promise<QueueRow | undefined>;
   /** Ordered by branch. */
   listByRepository(repositoryId: RepositoryId): Promise<readonly QueueRow[]>;
-  /**
-   * Hides the queue from every answer, and stores that as its last event; `stale` if the version moved. Its history
-   * stays in the store.
-   */
+  /** Hides the queue, and stores that as its last event; `stale` if the version moved. Its history stays. */
   delete(
     queueId: QueueId,
     expectedVersion: number,

@@ -42,10 +42,7 @@ export interface Repository extends RepositoryRef {
 }
 
 export interface RepositoryStore {
-  /**
-   * Inserts, or updates the one with the same organization and reference (keeping `id` and `createdAt`), and returns
-   * the stored row. References are compared exactly.
-   */
+  /** Inserts, or updates the one of the organization and exact reference (keeping `id` and `createdAt`). */
   save(repository: Repository, feed?: readonly FeedDraft[]): Promise<Repository>;
   /** Inserts, or returns the unchanged one with the same organization and reference. */
   ensure(repository: Repository): Promise<Repository>;

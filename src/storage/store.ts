@@ -17,9 +17,8 @@ import type { StoreSignals, WaitingStore } from './waiting.ts';
 import type { DeliveryStore, WebhookStore } from './webhooks.ts';
 
 /**
- * The port of all persistent data. Both adapters (SQLite, PostgreSQL) keep the same contract, which one suite checks
- * (test/contract/store.ts). A call that resolved to success is durable; one that rejected wrote nothing. A store that
- * cannot work throws `STORE_UNAVAILABLE`.
+ * Both adapters keep the same contract (test/contract/store.ts). A call that resolved to success is durable; one that
+ * rejected wrote nothing. A store that cannot work throws `STORE_UNAVAILABLE`.
  */
 export interface Store {
   /** Other servers may write too: a server must compare its memory with the store before it uses it. */
@@ -50,7 +49,6 @@ export interface Store {
   readonly signals: StoreSignals;
   /** The secret that signs page tokens: made once, the same on every server and after a restart. */
   readonly signingKey: Uint8Array;
-  /** The size of the database, in bytes. */
   measureSize(): Promise<number>;
   /** The readiness probe: resolves while the store works. */
   ping(): Promise<void>;
@@ -62,17 +60,13 @@ export interface Store {
 }
 
 export interface SnapshotStore {
-  /**
-   * Writes one consistent copy to a file that must not exist yet. Throws `BACKUP_UNUSABLE` if the file cannot be at
-   * that path, and `STORE_UNAVAILABLE` if the machine cannot write it, as on a full disk.
-   */
+  /** `BACKUP_UNUSABLE` if the file cannot be at that path, `STORE_UNAVAILABLE` if the machine cannot write it. */
   backup(file: string, onProgress?: (progress: CopyProgress) => void): Promise<{ readonly sizeBytes: number }>;
   /**
-   * Replaces everything by the content of a backup, in one transaction: either all of it, or nothing changes. Throws
-   * `BACKUP_UNUSABLE` for a file that is no backup, is damaged, was written by a newer version, is one of the store's
-   * own, or has no organization or no valid token with the scope `instance`. The replaced content is kept as a backup,
-   * for the latest three restores. `kept` is valid afterwards too, in the organization of the same id or slug, or else
-   * in the oldest one.
+   * All in one transaction. Throws `BACKUP_UNUSABLE` for a file that is no backup, is damaged, was written by a newer
+   * version, is one of the store's own, or has no organization or no valid token with the scope `instance`. The
+   * replaced content is kept, for the latest three restores. `kept` is valid afterwards too, in the organization of the
+   * same id or slug, or else in the oldest one.
    */
   restore(file: string, kept?: KeptToken): Promise<void>;
 }

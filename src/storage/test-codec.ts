@@ -37,7 +37,6 @@ export function overrideOf(test: Pick<TestRow, 'quarantineOverride' | 'override'
   return mode === 'UNSPECIFIED' ? null : { mode, expiresAt: override?.expiresAt ?? null };
 }
 
-/** The origin of the quarantine, if the test is quarantined. A decision that names no suites covers those known when it was made. */
 // SPEC F82
 export function quarantineBy({ quarantineOverride, override }: TestRow, state: TestState, now: Instant): Quarantine {
   if (quarantineOverride !== 'ALWAYS_QUARANTINE' || override === null) return { by: 'auto' };

@@ -11,7 +11,6 @@ interface Told {
   readonly data: object;
 }
 
-/** The events of the feed in a change of tests. They are stored with it, also by the thread that processes uploads. */
 // SPEC X8
 export function feedOfChange(change: TestChange, seq: number, at: number): readonly FeedDraft[] {
   const { repositoryId } = change;

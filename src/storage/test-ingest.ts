@@ -114,10 +114,7 @@ export interface TestChange {
   readonly repositoryId: RepositoryId;
   /** If the repository's sequence number differs, nothing is written. */
   readonly expectedSeq: number;
-  /**
-   * Inserted, or replaced by id. A new one has the next number of the repository (`LoadedTests.nextTestNo`), and a
-   * memory in the same change.
-   */
+  /** Replaced by id. A new one has the next number (`LoadedTests.nextTestNo`), and a memory in the same change. */
   readonly tests: readonly TestRow[];
   readonly memories: readonly TestMemory[];
   readonly batch?: { readonly facts: BatchFacts; readonly runs: readonly StoredRun[] };
@@ -142,7 +139,6 @@ export interface UncountedBatch extends StoredBatch {
   readonly seq: number;
 }
 
-/** Some runs of one batch. */
 export interface StoredBatch {
   readonly facts: BatchFacts;
   readonly receivedAt: Instant;
@@ -178,10 +174,7 @@ export interface TestIngest {
   load(repositoryId: RepositoryId, testIds: readonly string[]): Promise<LoadedTests>;
   /** The same by number. */
   loadRange(repositoryId: RepositoryId, fromNo: number, toNo: number): Promise<LoadedTests>;
-  /**
-   * Returns the change's sequence number. Undefined (nothing written) if another writer was first: the sequence number
-   * differs, a stored memory counts more runs than the given one, or the upload does not wait any more.
-   */
+  /** Undefined (nothing written): the number differs, a memory counts more runs, or the upload waits no more. */
   commit(change: TestChange, at: Instant): Promise<number | undefined>;
   countTests(repositoryId: RepositoryId): Promise<number>;
   /** Other batches of this commit and job that are evidence, the newest first. */
@@ -203,10 +196,7 @@ export interface TestIngest {
   /** Call it when the stored memories of all tests count the runs up to this number. */
   markCounted(repositoryId: RepositoryId, upToSeq: number): Promise<void>;
   findCheckResults(repositoryId: RepositoryId, candidateId: string, check: string): Promise<CheckResults | undefined>;
-  /**
-   * The runs of these tests that started at `since` or later, with the facts of their batches, for a recount. Batches
-   * in order; runs by test number, then by start.
-   */
+  /** Since `since`, for a recount. Batches in order; their runs by test number, then by start. */
   readRuns(repositoryId: RepositoryId, testNos: readonly number[], since: Instant): Promise<readonly StoredBatch[]>;
   /** Numbers of the tests that have runs in the upload, ascending. */
   listTestNos(repositoryId: RepositoryId, uploadId: string): Promise<readonly number[]>;
@@ -226,10 +216,7 @@ export interface TestUpkeepStore {
    * override, flag or ticket, which uses a sequence number. Not one transaction: call it until it returns 0.
    */
   forget(repositoryId: RepositoryId, before: Instant, limit: number): Promise<number>;
-  /**
-   * Takes the days that have left the window out of the figures of at most `limit` tests of one repository. Returns
-   * their number: call it until that is 0.
-   */
+  /** Of at most `limit` tests of one repository. Returns their number: call it until that is 0. */
   rollFigures(now: Instant, limit: number): Promise<number>;
   /** Frees the room of forgotten runs, and of runs of removed repositories. Call it until it returns 0. */
   purge(limit: number): Promise<number>;

@@ -4,9 +4,7 @@ import type { Instant } from '../lib/clock.ts';
 import type { RepositoryId } from './repositories.ts';
 
 export interface StoredTestSettings {
-  /**
-   * Grows with every change, from 1. A repository without stored settings follows the defaults, which are version 0.
-   */
+  /** Grows with every change, from 1. Version 0 are the defaults of a repository without stored settings. */
   readonly version: number;
   readonly settings: TestSettings;
   readonly monitors: readonly Monitor[];
@@ -14,7 +12,6 @@ export interface StoredTestSettings {
   readonly appliedVersion: number;
   /** The monitors of that version; empty for version 0, the defaults. */
   readonly appliedMonitors: readonly Monitor[];
-  /** The author of the latest change. */
   readonly actor: string | null;
   readonly changedAt: Instant | null;
 }

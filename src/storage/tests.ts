@@ -30,9 +30,7 @@ export interface TestRow {
   readonly statusReason: string;
   readonly statusAt: Instant;
   readonly quarantineOverride: QuarantineOverride;
-  /**
-   * Author, time, reason and end of the override; null if there is none. The end is absent if the override has none.
-   */
+  /** Null if there is none. The end is absent if the override has none. */
   readonly override: OverrideFacts | null;
   /** The effective quarantine: it follows from the override, the repository's settings and the status. */
   readonly quarantinedAt: Instant | null;
@@ -187,10 +185,7 @@ export interface TestStore {
   listQuarantined(query: TestListQuery): Promise<TestList>;
   /** Tests of this status as of the watermark, by id. */
   listByStatus(query: TestListQuery & { readonly status: TestStatus }): Promise<TestList>;
-  /**
-   * Tests by their figures of the last 30 days, the largest first, then by number. The latest passes are in the figures
-   * at once, but move a test within a minute or so.
-   */
+  /** Of the last 30 days, the largest first, then by number. Passes move a test within a minute or so. */
   rank(query: RankedTestsQuery): Promise<RankedTests>;
   /** The same figures of one test. */
   getFigures(repositoryId: RepositoryId, testNo: number): Promise<RankedTest | undefined>;
@@ -212,10 +207,7 @@ export interface TestStore {
   ): Promise<readonly RunCounts[]>;
   /** One for each of the repositories that has tests. Its cost depends on the tests that are not healthy. */
   countByStatus(repositoryIds: readonly RepositoryId[]): Promise<readonly StatusCounts[]>;
-  /**
-   * All ids quarantined now, and a version that grows with every change of that set. Reading the version is cheap, so
-   * callers cache the set by it.
-   */
+  /** All ids quarantined now, and a version that grows with every change: callers cache by it. */
   getQuarantineVersion(repositoryId: RepositoryId): Promise<number>;
   listQuarantinedIds(
     repositoryId: RepositoryId,

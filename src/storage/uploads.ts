@@ -95,10 +95,7 @@ export interface UploadOutcome
   readonly flaw: EvidenceFlaw | null;
 }
 
-/**
- * Clocks of servers differ a little. A server with a clock far ahead takes leases that seem to last for days, so a
- * longer lease than this is ignored.
- */
+/** A server with a clock far ahead takes leases that seem to last for days: a longer one is ignored. */
 export function horizonOf(now: Instant, leaseUntil: Instant): Instant {
   return now + 10 * (leaseUntil - now);
 }
@@ -135,10 +132,7 @@ export interface UploadStore {
   getWatermark(repositoryId: RepositoryId): Promise<number>;
   /** Newest first. */
   list(query: UploadListQuery): Promise<{ readonly totalRows: number; readonly uploads: readonly Upload[] }>;
-  /**
-   * True if an ACCEPTED upload is tied to the candidate and check, or was received by the given instant and names no
-   * candidate: its processing may tie it.
-   */
+  /** ACCEPTED, and tied to the check or received by `untiedBy` without a candidate: processing may tie it. */
   hasWaiting(repositoryId: RepositoryId, candidateId: string, check: string, untiedBy?: Instant): Promise<boolean>;
   /** Accepted and unprocessed uploads; none for a repository without any. */
   countWaiting(

@@ -61,9 +61,7 @@ export interface Delivery extends NewDelivery {
   readonly attempts: number;
   readonly dueAt: Instant;
   readonly createdAt: Instant;
-  /** When it was tried last. */
   readonly triedAt: Instant | null;
-  /** The HTTP status of the last attempt. */
   readonly lastStatus: number | null;
   /** The reason for the last failure, where there was no status. Nothing of an answer is stored. */
   readonly lastError: string | null;
@@ -126,10 +124,7 @@ export interface WebhookStore {
   countUntried(): Promise<ReadonlyMap<WebhookId, number>>;
 }
 
-/**
- * Claims get, of each webhook that is not disabled, only as many deliveries as its share has room for: an endpoint that
- * hangs holds up no other. A first attempt waits for those of its line.
- */
+/** Claims get, of each webhook, as many deliveries as its share has room for: one that hangs holds up no other. */
 export interface DeliveryStore extends LeasedWork<Delivery, DeliveryKey, DeliverySettlement> {
   /** Leaves out the webhooks that the server cannot send to. */
   claim(claim: WorkClaim, without?: ReadonlySet<string>): Promise<readonly Delivery[]>;

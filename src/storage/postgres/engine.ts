@@ -13,10 +13,7 @@ const STARTED = 'pg_postmaster_start_time()::text';
 
 type Work<T> = (client: PoolClient) => Promise<T>;
 
-/**
- * Runs operations on a pool of connections. An operation that failed because transactions collided, or because a
- * connection was dead, is repeated from its beginning.
- */
+/** An operation that failed by a collision of transactions or a dead connection is repeated from its beginning. */
 export class PostgresEngine implements SqlEngine {
   readonly #server: Server;
   readonly #onWrite: () => void;
@@ -99,10 +96,7 @@ export class PostgresEngine implements SqlEngine {
     }
   }
 
-  /**
-   * The connection broke while COMMIT was awaited, so this asks the server for the transaction's outcome. A promoted
-   * standby, or a server that crashed, may have given the id to another transaction: it is not asked.
-   */
+  /** A promoted standby, or a server that crashed, may have given the id to another transaction: it is not asked. */
   // SPEC D34
   async #wasCommitted({ id, started }: Transaction): Promise<boolean> {
     for (let tries = 1; tries <= MAX_TRIES; tries++) {

@@ -45,10 +45,6 @@ const MOST_SIZE = 4_000_000;
 const NO_LIMITS = 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0';
 const LONGEST_QUERY_MS = 6 * 3_600_000;
 
-/**
- * Fills an empty database with all rows of a source, in one transaction: one that ends half way, by whatever means, leaves the
- * database empty.
- */
 // SPEC D50
 export async function fillDatabase(url: string, filling: Filling): Promise<Filled> {
   const server = createServer(url, 1);

@@ -11,10 +11,7 @@ const CANDIDATE_COUNT = {
   set: (count: number) => `jsonb_set(body::jsonb, '{candidatesEver}', '${count}')::text`,
 };
 
-/**
- * PostgreSQL is restored by its own means. The row of `meta` comes from before the restore and tells another origin than
- * the database has now. Of servers that start at once, one changes the row and renumbers.
- */
+/** The row of `meta` comes from before the restore. Of servers that start at once, one changes it and renumbers. */
 export function noticeRestore(engine: SqlEngine, compiler: StatementCompiler): Promise<void> {
   const keep = compiler.raw(`insert into meta values ('origin', ${ORIGIN}) on conflict (name) do nothing`);
   const change = compiler.raw(

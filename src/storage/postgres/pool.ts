@@ -36,7 +36,6 @@ export interface Server {
   verify(client: pg.Client): Promise<boolean>;
 }
 
-/** The URL may name several hosts, of which one takes writes at a time: the others are its standbys. */
 // SPEC D36
 export function createServer(url: string, poolSize = MAX_CLIENTS): Server {
   const urls = splitHosts(url);
@@ -110,10 +109,7 @@ function isLimitRefused(error: unknown): boolean {
   return error instanceof Error && /unsupported startup parameter/.test(error.message);
 }
 
-/**
- * Refuses a standby: what it has may be old. Answers whether a pooler is between: the process that answers is then
- * another one than the connection named.
- */
+/** A standby's data may be old. Answers whether a pooler is between: then another process answers than was named. */
 // SPEC D33
 async function verify(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query(

@@ -11,10 +11,7 @@ const RETRY_MS = 2_000;
 const LISTENING_POLL_MS = 5_000;
 const POLL_MS = 2_000;
 
-/**
- * NOTIFY after writes, and LISTEN on a connection of its own. Behind a pooler that connection would be anybody's: then
- * this only notifies, and the server polls more often.
- */
+/** Behind a pooler that connection would be anybody's: then this only notifies, and the server polls more often. */
 // SPEC D41
 export class PostgresSignals implements StoreSignals {
   readonly #server: Server;

@@ -9,7 +9,6 @@ const PROGRAM = 'pg_dump';
 /** The end of what it says is enough for the log. */
 const MAX_SAID = 2_000;
 
-/** One consistent copy by the database's own program, while servers go on. */
 // SPEC D23
 export async function writeDump(
   server: Server,

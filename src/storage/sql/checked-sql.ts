@@ -3,9 +3,8 @@ import type { SqlValue } from './dialect.ts';
 import type { Schema, TableName } from './schema.ts';
 
 /**
- * Types of a statement, read from its text. Its words are separated by blanks, parentheses and commas. A word that is no
- * keyword and no column of the tables that the text names is misspelt. A value `:name` has the type of the column that it is
- * compared with, or else of the column of its name.
+ * Types of a statement, read from its text. A word that is no keyword and no column of the tables that the text names
+ * is misspelt. A value `:name` has the type of the column that it is compared with, or else of the column of its name.
  */
 
 type Mark = '(' | ')' | ',';

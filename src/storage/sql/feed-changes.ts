@@ -9,10 +9,7 @@ interface Place {
   readonly targetBranch: string;
 }
 
-/**
- * The events of a commit, as they wait in its row of `queue_changes`: a line for each, with tabs in between, which JSON
- * does not contain.
- */
+/** A line for each, with tabs in between, which JSON does not contain. */
 export function encodeFeed(drafts: readonly FeedDraft[]): string | null {
   if (drafts.length === 0) return null;
   return drafts

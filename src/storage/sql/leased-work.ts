@@ -11,7 +11,6 @@ export const RELEASED = 'lease_holder = null, lease_until = null';
 
 type Work = 'effects' | 'hints' | 'webhook_deliveries';
 
-/** A table of leased work. */
 export interface WorkTable<Key, Table extends Work> {
   readonly table: Table;
   /** The columns that name a row. */
@@ -58,10 +57,7 @@ export function leasedWork<Item extends Key, Key, Row>(
 ): Omit<LeasedWork<Item, Key, never>, 'settle'> {
   const nameOf = (item: Key) => key.map((column) => item[column]).join(' ');
   return {
-    /**
-     * Two servers that claim at once pass over what the other has locked; what the other leased just before is looked
-     * at again when its row is locked.
-     */
+    /** Servers pass over what another locked, and look again at what another leased when its row is locked. */
     claim: ({ holder, now, leaseUntil, limit }) =>
       engine.write(function* () {
         const rows = yield* all(statements.findClaimable, { now, limit });

@@ -55,7 +55,6 @@ function* read(
   return log && { bytes: joinChunks(chunks, range.from, range.until), size: log.size };
 }
 
-/** One that grows at this moment is passed over. */
 // SPEC D11
 function* removeSome(statements: LogStatements, before: number): Operation<number> {
   const old = yield* all(statements.listOld, { before, limit: REMOVED_AT_ONCE });

@@ -7,10 +7,9 @@ export interface Result {
 }
 
 /**
- * A database operation, written once for both databases: a generator that yields calls and is given their results.
- * SQLite runs it in one go, so a group of writes is one synchronous transaction; PostgreSQL awaits between the yields,
- * and sends the calls of one yield together. An engine may run an operation again from its beginning, so operations
- * keep no state outside themselves.
+ * A generator that yields calls and is given their results, written once for both databases. SQLite runs it in one go,
+ * so a group of writes is one synchronous transaction; PostgreSQL awaits between the yields, and sends the calls of one
+ * yield together. It may run again from its beginning, and so keeps no state outside itself.
  */
 export type Operation<T> = Generator<readonly Call[], T, readonly Result[]>;
 

@@ -232,10 +232,7 @@ function* rowAt<Row>(
   return pack && new Folded(queueId, readChanges(pack.data)).find<Row>(key);
 }
 
-/**
- * Stored commits never change, so a pack is made outside of a transaction. The server answers others between the steps:
- * a pack of a long queue takes a tenth of a second.
- */
+/** Stored commits never change, so a pack is made outside of a transaction: it takes a tenth of a second. */
 // SPEC Y7
 async function pack(engine: SqlEngine, statements: Statements, queueId: QueueId, of: Packing): Promise<number> {
   const { bytes, before, now } = of;
@@ -306,7 +303,6 @@ function* storePack(statements: Statements, queueId: QueueId, pack: NewPack): Op
   return lines.length;
 }
 
-/** A queue that is older than the past gets a pack of nothing but itself. */
 // SPEC Y8
 function* beginPast(statements: Statements, queueId: QueueId, now: Instant): Operation<number> {
   const row = yield* first(statements.lockQueue, { queueId });

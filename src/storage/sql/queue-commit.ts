@@ -40,10 +40,7 @@ export function* commitQueue(statements: CommitStatements, commit: QueueCommit):
   return 'committed';
 }
 
-/**
- * An entry without a transition has, as a rule, changed in nothing that is indexed: rewriting its body alone spares half
- * of the work. Answers the entries of which that is not so, or that are new.
- */
+/** An entry without a transition changed in nothing that is indexed: only its body is rewritten. Answers the others. */
 function* rewriteBodies(
   statements: CommitStatements,
   { entries, transitions }: QueueCommit,
@@ -102,7 +99,6 @@ function targetSetRows({ targetSets, events }: QueueCommit): Schema['target_sets
 export function commitStatements(compiler: StatementCompiler) {
   const { sql } = compiler;
   return {
-    /** Servers whose clocks differ, or a clock that was set back, must not turn the order of versions around. */
     // SPEC Y3
     advance: sql(`
       update queues set version = :version, body = :body, last_at = case when last_at > :at then last_at else :at end

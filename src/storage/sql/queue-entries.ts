@@ -41,10 +41,7 @@ const CONCLUSIONS_WITHIN = `from transitions
 /** A cross join, because SQLite keeps its order: from the conclusions to the entries. */
 const COLLECTED = `select entries.* from (select distinct pr_number ${CONCLUSIONS_WITHIN}) as concluded
   cross join entries where entries.pr_number = concluded.pr_number and` as const;
-/**
- * The plus keeps SQLite from searching the whole window for each entry instead of its timeline, and the offset keeps
- * PostgreSQL from collecting the whole window first.
- */
+/** The plus keeps SQLite from searching the window for each entry, the offset PostgreSQL from collecting it first. */
 const WALKED = `select entries.* from entries where exists (
     select 1 from transitions
     where transitions.queue_id = entries.queue_id and transitions.pr_number = entries.pr_number

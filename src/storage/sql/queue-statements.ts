@@ -51,10 +51,7 @@ function entryStatements({ sql, sqlOfMany }: StatementCompiler) {
     findTargetSet: sql('select digest, body from target_sets where digest = :digest'),
     findImpactedTargets: sql(`
       select * from impacted_targets where queue_id = :queueId and pr_number = :prNumber and sha = :sha`),
-    /**
-     * A commit on another server that gives an old set renews it: the second of the two waits for the row, and then finds
-     * it too young to remove, or gone and to be stored again.
-     */
+    /** A commit elsewhere that gives an old set renews it: the second of the two waits for the row. */
     removeUnusedTargetSets: sql(`
       delete from target_sets where created_at < :before
       and not exists (select id from entries where entries.targets_digest = target_sets.digest)

@@ -138,10 +138,7 @@ function rowsSince(statements: QueueStatements, of: { queueId: string; version: 
   ];
 }
 
-/**
- * The lock keeps other servers waiting until this transaction ends. The statements behind it see all that was committed
- * before it was granted, and travel with it.
- */
+/** Other servers wait until this transaction ends. Statements behind the lock see all that was committed before. */
 function* loadInTurn(
   statements: QueueStatements,
   of: { queueId: string; version: number },

@@ -3,10 +3,7 @@ import type { Instant } from '../../lib/clock.ts';
 /** So many events a second would be needed for places to reach those of the next restore. */
 const PLACES_PER_SECOND = 100_000;
 
-/**
- * The statement after which events get places beyond all that were ever given: readers that saw events which are gone now
- * pass over none of those that come.
- */
+/** Readers that saw events which are gone now pass over none of those that come. */
 // SPEC X55
 export function renumberFeed(now: Instant): string {
   const place = Math.floor(now / 1_000) * PLACES_PER_SECOND;
@@ -24,10 +21,7 @@ interface CandidateCount {
   set(count: number): string;
 }
 
-/**
- * The statement after which candidates get numbers that none ever had: CI may still report on those that are gone now, and names
- * them by ids that follow from their numbers.
- */
+/** CI may still report on candidates that are gone now, and names them by ids that follow from their numbers. */
 // SPEC C11
 export function renumberCandidates(now: Instant, { read, set }: CandidateCount): string {
   const count = Math.floor(now / 1_000) - FIRST_SECOND;

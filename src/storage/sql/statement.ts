@@ -49,10 +49,7 @@ export class StatementCompiler {
   readonly sql = <const Text extends string>(text: Text & CheckedSql<Text>): Statement<ArgsOf<Text>, RowOf<Text>> =>
     this.raw(text);
 
-  /**
-   * The same with a list `(:items)` of any length, asked in parts. Compiled for a few lengths; the list is filled up with
-   * repetitions of its last value.
-   */
+  /** With a list `(:items)` of any length, asked in parts of a few lengths; filled up with its last value. */
   readonly sqlOfMany = <const Text extends string>(text: Text & CheckedSql<Text>) => {
     type ListArgs = { readonly args: Omit<ArgsOf<Text>, 'items'>; readonly items: readonly ItemOf<Text>[] };
     const ofSize = memoized((size) => {

@@ -45,10 +45,7 @@ export function prepareChange(change: TestChange, at: number): PreparedChange {
   };
 }
 
-/**
- * The counter's row stays locked until the transaction ends, so the numbers of a repository become visible in their
- * order: whoever sees a watermark sees everything up to it.
- */
+/** It stays locked until the transaction ends: whoever sees a watermark sees everything up to it. */
 // SPEC D7
 export function* commitChange(statements: Statements, prepared: PreparedChange): Operation<number | undefined> {
   const { change, tests } = prepared;
@@ -144,10 +141,7 @@ function* findMemories(
   return new Map(rows.map((row) => [row.test_no, row]));
 }
 
-/**
- * Whether what is stored of one of them counts more runs, or others than the new one is counted on. Storing memories
- * takes no number, so that the number of the repository does not tell.
- */
+/** It counts more runs, or others. Storing memories takes no number, so that the repository's does not tell. */
 function areOutdated(stored: StoredMemories, memories: readonly TestMemory[]): boolean {
   return memories.some(({ testNo, seq, counted }) => {
     const before = stored.get(testNo);

@@ -11,10 +11,7 @@ const OF_KIND = `from test_states
 const FAILURES = `from test_failures
   where repository_id = :repositoryId and started_at >= :from and started_at < :until and seq <= :watermark` as const;
 
-/**
- * A page is cut from narrow rows before the tests join it. The joins are cross joins, because SQLite keeps their order
- * and would otherwise walk through all tests of the repository.
- */
+/** A page is cut before the tests join it. SQLite keeps the order of cross joins, and would else walk all tests. */
 export function listStatements({ sql }: StatementCompiler) {
   return {
     findSequence: sql('select last_seq, quarantine_version from test_sequences where repository_id = :repositoryId'),

@@ -117,10 +117,7 @@ export const TEST_TABLES = {
   test_memories: {
     repository_id: text,
     ...TEST_MEMORY,
-    /**
-     * The runs of the last 30 days that the memory counts. They could be counted from `runs`, but a list that sorts all
-     * tests would have to read all runs.
-     */
+    /** A list that sorts all tests would have to read all of `runs` to count them. */
     days: json<DailyCounts>(),
   },
   /** Figures that follow from the days of `test_memories`, and facts of `tests`: lists sort and filter by them, in their indexes alone. */

@@ -68,10 +68,7 @@ function* claimHeld(statements: Statements, of: Wanted): Operation<Upload | 'not
   return toUpload(row);
 }
 
-/**
- * Between finding an upload and having the lease of its repository, another may have had the lease and processed it:
- * with the lease the repository is looked at again.
- */
+/** Before the lease, another may have processed it: with the lease the repository is looked at again. */
 function* claim(statements: Statements, of: Wanted): Operation<Upload | undefined> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const repositoryId = yield* findRepository(statements, of);

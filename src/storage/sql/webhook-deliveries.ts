@@ -162,7 +162,6 @@ function* settleFailure(
   return true;
 }
 
-/** Deliveries whose first attempt is still to come keep the order of their line. */
 // SPEC X32
 const WAITING = `webhook_deliveries.state = 'PENDING' and (webhook_deliveries.attempts > 0 or not exists (
   select 1 from webhook_deliveries as earlier

@@ -15,10 +15,7 @@ import { fileReasonOf, isOutOfRoom, reasonOf } from './errors.ts';
 
 const HEADER = 'SQLite format 3\0';
 
-/**
- * Checked before the file is opened: opening and closing a file that this process has locked would drop the lock.
- * Compares inodes, so that no link and no other spelling of the path gets around it.
- */
+/** Closing a file that this process has locked would drop the lock. Inodes tell of links and other spellings. */
 export async function refuseOwnFiles(backupFile: string, ownFiles: readonly string[]): Promise<void> {
   const identityOf = (file: string) => stat(file, { bigint: true });
   const given = await identityOf(backupFile).catch((error) => {
@@ -90,10 +87,6 @@ function refuseDeserted(db: DatabaseSync, backupFile: string): void {
   }
 }
 
-/**
- * Adds the token to the copy that is about to replace the store. So there is no moment at which the file that holds the
- * token's secret is worthless, not even after kill -9.
- */
 // SPEC A30
 export async function carryToken(copy: DatabaseSync, { token, organization }: KeptToken): Promise<void> {
   const accounts = createAccountStore(new SqliteEngine(copy), new StatementCompiler(sqliteDialect));

@@ -18,19 +18,13 @@ export interface ConnectionOptions {
 
 /** Other connections hold the database for some milliseconds at a time. */
 const ANSWERING: ConnectionOptions = { busyTimeoutMs: 5000, logPages: 8000, isSynced: true };
-/**
- * Checkpoints the log before the connection that answers requests would have to. Its data is derived from uploads,
- * which are synced: after a power cut the last uploads are processed again.
- */
+/** Checkpoints before the answering connection would have to. After a power cut the last uploads come again. */
 export const INGESTING: ConnectionOptions = { busyTimeoutMs: 10_000, logPages: 2000, isSynced: false };
 /** After a large write the log is cut back to this size. */
 const LOG_SIZE_BYTES = 64 * 1024 * 1024;
 const CACHE_KIBIBYTES = 64 * 1024;
 
-/**
- * Creates the database of a first start, whole or not at all. So a file without content is one that lost it, and not a
- * first start, which would create a new admin token over the old one.
- */
+/** A file without content is then one that lost it: a first start would replace its admin token. */
 // SPEC D10
 export function ensureDatabase(file: string): void {
   const unfinished = `${file}-new`;

@@ -22,9 +22,8 @@ const LONGEST_PAUSE_MS = 3;
 const NEVER_WOKEN = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
 /**
- * Runs operations on one connection. Writes that arrive within one turn of the event loop share a transaction, and so a
- * single wait for the disk; their promises settle after it. Everything is synchronous between BEGIN and COMMIT, so no
- * read ever sees half of it. While another connection writes, a write waits for it.
+ * Writes that arrive within one turn of the event loop share a transaction, and so a single wait for the disk; their
+ * promises settle after it. From BEGIN to COMMIT all is synchronous, so no read ever sees half of it.
  */
 export class SqliteEngine implements SqlEngine {
   readonly #db: DatabaseSync;

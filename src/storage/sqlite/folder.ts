@@ -14,10 +14,7 @@ const INGEST_LOCK = 'ingest-lock.db';
 /** An ingest process notices within milliseconds that its server is gone. */
 const OLD_INGEST_MS = 10_000;
 
-/**
- * A second database serves only as a lock. The operating system releases it with the process, so there is never a stale
- * lock to clean up.
- */
+/** The operating system releases it with the process, so there is never a stale lock to clean up. */
 // SPEC D4, U90
 export function lockFolder(directory: string): FolderLock {
   const lock = lockFile(directory, SERVER_LOCK, 0);

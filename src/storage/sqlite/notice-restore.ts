@@ -18,10 +18,7 @@ const CANDIDATE_COUNT = {
   set: (count: number) => `json_set(body, '$.candidatesEver', ${count})`,
 };
 
-/**
- * Only a backup is written without a log: it was put in the place of the store while no server ran. A crash in between leaves it
- * without a log, so that the next start notices it again.
- */
+/** A backup was put in place while no server ran. A crash leaves it without a log: the next start notices it again. */
 export async function noticeRestore(file: string): Promise<void> {
   if (readByte(file, WRITE_VERSION_AT) !== WITHOUT_LOG) return;
   const db = new DatabaseSync(file);

@@ -29,9 +29,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   }
 }
 
-/**
- * A second connection to the store of this server, for its ingest process, which holds a lock of its own.
- */
+/** For the ingest process, which holds a lock of its own. */
 export async function openSqliteIngestStore(options: SqliteOptions): Promise<Store> {
   const engine = new SqliteEngine(openDatabase(fileIn(options.directory), INGESTING));
   try {

@@ -40,7 +40,6 @@ export function readTables(directory: string): ReadTables {
   };
 }
 
-/** A start of the server brings an older store, or a backup in its place, to the present state; this command changes nothing. */
 // SPEC D51
 function refuseOthers(db: DatabaseSync, file: string): void {
   if (readPragma(db, 'application_id') !== APPLICATION_ID || !hasMigrations(db)) {

@@ -50,10 +50,7 @@ function withLogs(file: string): readonly [string, ...string[]] {
   return [file, ...logFilesOf(file)];
 }
 
-/**
- * The backup is copied, checked and migrated beside the live database, and then copied over it page by page inside one
- * SQLite transaction: a crash in the middle leaves the old content.
- */
+/** Copied, checked and migrated beside the live database, and then copied over it in one SQLite transaction. */
 // SPEC D5
 async function restore(options: SnapshotOptions, backupFile: string, kept?: KeptToken): Promise<void> {
   const { directory, file, engine } = options;

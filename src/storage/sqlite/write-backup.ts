@@ -26,10 +26,7 @@ export function writeBackup(
   return writeBackupFile(target, write, { reasonOf: fileReasonOf, isOfPlace });
 }
 
-/**
- * Copies on its own connection inside one read transaction: it sees one state throughout, and commits that arrive
- * meanwhile neither wait for it nor make it start over.
- */
+/** Inside one read transaction of its own: commits that arrive meanwhile neither wait nor make it start over. */
 async function copyLive(live: string, partial: string, onProgress: OnProgress = () => {}): Promise<void> {
   const source = openLive(live);
   try {

@@ -70,10 +70,7 @@ function queues() {
   ];
 }
 
-/**
- * Each index serves one query, whose cost must not grow with the entries that ended long ago. Keys begin with what
- * grows (numbers, instants, versions): ids are random, and every commit would touch pages all over the database.
- */
+/** Each index serves one query. Keys begin with what grows: by random ids a commit would touch pages everywhere. */
 function entries() {
   return [
     `create table entries (

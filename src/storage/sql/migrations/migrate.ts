@@ -8,7 +8,6 @@ import type { Migration } from './migration.ts';
 const CREATE_TABLE =
   'create table if not exists migrations (version bigint primary key, name text not null, applied_at bigint not null)';
 
-/** A migration that was done. */
 export interface MigrationStep {
   readonly version: number;
   readonly name: string;
@@ -18,7 +17,6 @@ export interface MigrationStep {
 /** Told of each migration of a store that was there before. */
 export type OnMigrated = (step: MigrationStep) => void;
 
-/** Brings the database to the newest schema, one transaction for each step. Several servers may do so at once. */
 // SPEC D3
 // SPEC D37
 export async function migrate(
