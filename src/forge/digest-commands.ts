@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ForgeRepository } from './forge.ts';
 
-/**
- * Part of the key of a passed tree: the same tree has to pass again when the commands change. Empty without commands.
- */
+/** Part of the key of a passed tree: it has to pass again when the commands change. Empty without commands. */
 export function digestCommands(checks: ForgeRepository['checks']): string {
   if (checks.length === 0) return '';
   const commands = checks

@@ -11,26 +11,17 @@ import type { Hosting } from './hosting.ts';
 
 export type { ForgeRepository } from './forge-repository.ts';
 
-/**
- * Port to the place where pull requests live. Every answer is read at the time of the call, never cached. A forge that
- * cannot answer throws `FORGE_UNAVAILABLE`.
- */
+/** Every answer is read at the time of the call, never cached. Without one it throws `FORGE_UNAVAILABLE`. */
 export interface Forge extends BranchReader, CandidateStore {
   /** Undefined when the pull request does not exist or the forge no longer knows it. */
   findPullRequest(query: PullRequestQuery): Promise<PullRequestFacts | undefined>;
-  /**
-   * Heads of all open pull requests, up to a second old. The poller compares them with the stored heads. Absent where
-   * `hosting.poll` reads them.
-   */
+  /** Up to a second old. The poller compares them with the stored heads. Absent where `hosting.poll` reads them. */
   listPullRequestHeads?(repository: ForgeRepository): Promise<ReadonlyMap<PrNumber, Sha>>;
   /** Answers a sentence for the operator when the repository cannot be used, or undefined when it can. */
   checkAccess(repository: ForgeRepository): Promise<string | undefined>;
   /** The sources of required checks on this commit of a branch. Absent where `hosting.inspect` reads them. */
   findRequired?(repository: ForgeRepository, base: Sha): Promise<RequiredSources>;
-  /**
-   * The repository's hooks that this server would run. Undefined when there are none, or when they run on another
-   * machine.
-   */
+  /** The hooks that this server would run. Undefined when there are none, or they run on another machine. */
   findHooks?(repository: ForgeRepository): Promise<Hooks | undefined>;
   /** Subscribes to hook results that arrive after a push was answered. */
   onHooks?(listener: (news: HookNews) => void): void;
@@ -50,30 +41,20 @@ export interface BranchReader {
   listLine(question: LineQuestion): Promise<LineAnswer>;
 }
 
-/** A candidate from its commit to its landing. */
 export interface CandidateStore {
-  /**
-   * Builds a candidate's commit and keeps it under a ref that no CI builds. The same request gives the same commit. Two
-   * candidates never share one, since the candidate id and the planning time are part of the commit.
-   */
+  /** Under a ref that no CI builds. The same request gives the same commit. Two candidates never share one. */
   buildCandidate(request: BuildRequest): Promise<BuildAnswer>;
   /** The name of the test branch, whether or not it exists yet. */
   testBranchOf(parts: TestBranchParts): string;
   /** Pushes the commit to its test branch. Idempotent. */
   publishCandidate(request: PublishRequest): Promise<PublishAnswer>;
-  /**
-   * Fills an empty folder with the files of a candidate's commit, for the built-in runner. Answers a sentence why this
-   * commit cannot be checked out, or undefined on success.
-   */
+  /** Fills an empty folder for the built-in runner. Answers a sentence why it cannot, or undefined on success. */
   checkOut(request: CheckOutRequest): Promise<string | undefined>;
   /** Removes every ref of a candidate. Idempotent, also for a candidate without refs. */
   discardCandidate(request: DiscardRequest): Promise<void>;
   /** Ids of all candidates that have refs in the repository, also of other servers. Up to a second old. */
   listCandidateIds(repository: ForgeRepository): Promise<readonly string[]>;
-  /**
-   * Moves the target branch from exactly `expectedHead` to the tested commit with a guarded push, and reads it back. A
-   * landing whose answer was lost is found on the target branch, and answered again.
-   */
+  /** A guarded push from exactly `expectedHead`, read back. A landing whose answer was lost is answered again. */
   landCandidate(request: LandRequest): Promise<LandAnswer>;
 }
 
@@ -154,10 +135,7 @@ export interface BuildRequest extends CandidateRequest {
 
 export type BuildAnswer =
   | { readonly kind: 'built'; readonly sha: Sha; readonly tree: Sha; readonly sources: RequiredSources }
-  /**
-   * The member `prNumber` cannot be merged. `culprit` is the first entry ahead that makes it conflict, or undefined
-   * when it conflicts with the base alone. `files` names some of the files that conflict.
-   */
+  /** `culprit` is the first entry ahead that it conflicts with. Undefined: it conflicts with the base alone. */
   | {
       readonly kind: 'conflict';
       readonly prNumber: PrNumber;
@@ -229,16 +207,11 @@ export type LandAnswer =
     }
   /** The landing was cancelled, and no earlier request had landed it. */
   | { readonly kind: 'called_off' }
-  /**
-   * The target branch has another head, and this candidate did not move it. `head` is undefined when the branch is
-   * gone.
-   */
+  /** It has another head, which is not this candidate's. `head` is undefined when the branch is gone. */
   | TargetMoved
   /** The head of a pull request is no longer the tested commit. */
   | { readonly kind: 'pull_request_moved'; readonly prNumber: PrNumber }
-  /**
-   * Both sides changed a path, or the merge conflicts. The candidate must be built and tested again on the new head.
-   */
+  /** Both sides changed a path, or the merge conflicts: it must be built and tested again on the new head. */
   | { readonly kind: 'not_composable'; readonly detail: string }
   | EntryRefused;
 

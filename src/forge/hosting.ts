@@ -19,7 +19,6 @@ export interface Hosting extends DeliveryReader, RepositoryRegister, ForgeReader
   inspect(repository: ForgeRepository, branch: string, queue?: InspectedQueue): Promise<readonly SetupFinding[]>;
 }
 
-/** Proves where a webhook comes from. */
 export interface DeliveryReader {
   /** The header, in small letters, that proves where a webhook delivery comes from. */
   readonly proofHeader: string;
@@ -27,7 +26,6 @@ export interface DeliveryReader {
   readDelivery(delivery: Delivery): DeliveryAnswer;
 }
 
-/** Repositories by name and by id. */
 export interface RepositoryRegister {
   /** Drops cached permissions, protection rules and names of a repository, or of all repositories of an owner. */
   forget(owner: string, name?: string): void;
@@ -37,12 +35,8 @@ export interface RepositoryRegister {
   findById(repository: ForgeRepository): Promise<RepositoryIdentity | undefined>;
 }
 
-/** Reads pull requests, checks, commands and permissions. */
 export interface ForgeReader {
-  /**
-   * Reads in one query what webhooks would have reported. When another repository has the name, the snapshot has its
-   * identity alone.
-   */
+  /** In one query. When another repository has the name, the snapshot has its identity alone. */
   poll(question: SnapshotQuery): Promise<ForgeSnapshot>;
   /** Batch form of `findPullRequest`. The answer leaves out pull requests that do not exist. */
   findPullRequests(
@@ -51,10 +45,7 @@ export interface ForgeReader {
   ): Promise<ReadonlyMap<PrNumber, PullRequestFacts>>;
   /** The newest attempt of every check of each commit. A commit without checks has an empty list. */
   readChecks(repository: ForgeRepository, commits: readonly Sha[]): Promise<ReadonlyMap<Sha, readonly CheckReport[]>>;
-  /**
-   * The comment as it is now, its author's present permission, and the pull request. Undefined when the comment was
-   * deleted.
-   */
+  /** With its author's present permission, and the pull request. Undefined when the comment was deleted. */
   readComment(question: CommentQuestion): Promise<CommentFacts | undefined>;
   /** Whether a pull request has a label now, and which account added or removed it last. */
   readLabel(question: LabelQuestion): Promise<LabelFacts | undefined>;
@@ -66,21 +57,14 @@ export interface ForgeReader {
   findByBranch(repository: ForgeRepository, branch: string): Promise<PrNumber | undefined>;
 }
 
-/** Writes the page of a pull request. */
 export interface PageWriter {
-  /**
-   * With `id`, replaces the text, and answers undefined when that comment was deleted. Without `id`, posts a new
-   * comment.
-   */
+  /** With `id`, replaces the text: undefined when that comment was deleted. Without `id`, posts a new one. */
   writeComment(comment: CommentDraft): Promise<Written | undefined>;
   /** The newest own comment with the marker. It finds a comment whose answer was lost. */
   findOwnComment(question: OwnCommentQuestion): Promise<Written | undefined>;
   /** Acknowledges a command with an emoji. */
   react(question: CommentQuestion, reaction: '+1' | 'eyes' | 'confused'): Promise<void>;
-  /**
-   * With `id`, updates the check, and answers undefined when it is gone. Without `id`, updates the own check with the
-   * same `externalId` on that commit, or creates one.
-   */
+  /** With `id`: undefined when it is gone. Without: the own check with the same `externalId`, or a new one. */
   writeCheck(check: CheckRunDraft): Promise<Written | undefined>;
   /** Writes a comment and a check in one request. Each has its own outcome. Absent where they take two requests. */
   writePaired?(drafts: PairedDrafts): Promise<PairedAnswers>;
@@ -88,10 +72,7 @@ export interface PageWriter {
   changeLabels(change: LabelChange): Promise<void>;
   /** True when the forge does not notice by itself that a push has landed a pull request. */
   needsSettling(mergeMethod: QueueSettings['mergeMethod']): boolean;
-  /**
-   * Shows a pull request as landed, or closes it where the forge cannot. Deletes its branch when the repository deletes
-   * merged branches and the branch still is at `headSha`. Idempotent.
-   */
+  /** Closes it where the forge cannot. Deletes the branch if that is the setting, still at `headSha`. Idempotent. */
   settleLanded(request: SettleRequest): Promise<void>;
 }
 
@@ -108,10 +89,7 @@ export type DeliveryAnswer =
   /** Empty when the delivery concerns no queue. */
   | { readonly kind: 'hints'; readonly hints: readonly WebhookHint[] };
 
-/**
- * Tells the server what to read again. Two hints with the same `key` are stored as one. The name `*` means all
- * repositories of the owner.
- */
+/** Two hints with the same `key` are stored as one. The name `*` means all repositories of the owner. */
 export type WebhookHint = HintSubject & {
   readonly key: string;
   readonly owner: string;
@@ -121,10 +99,7 @@ export type WebhookHint = HintSubject & {
 };
 
 export type HintSubject =
-  /**
-   * `headSha` is the head that the webhook named, at `changedAt` by the forge's clock. A command on
-   * a fork's pull request is bound to it.
-   */
+  /** `headSha` is the head at `changedAt`, by the forge's clock: a command on a fork is bound to it. */
   | {
       readonly kind: 'pull_request';
       readonly number: PrNumber;
@@ -145,10 +120,7 @@ export type HintSubject =
       readonly author?: string;
     }
   | { readonly kind: 'branch'; readonly branch: string }
-  /**
-   * With `check`: that check finished, in the attempt that started at `startedAt`. With `report`: the webhook tells all
-   * that a read would.
-   */
+  /** With `check`: its attempt since `startedAt` finished. With `report`: the webhook tells all that a read would. */
   | {
       readonly kind: 'checks';
       readonly sha: Sha;
@@ -158,10 +130,7 @@ export type HintSubject =
     }
   /** Protection, rulesets or permissions changed. */
   | { readonly kind: 'rules' }
-  /**
-   * The repository was renamed, transferred (both under the former name) or deleted, or the app was installed,
-   * suspended or removed.
-   */
+  /** It was renamed, transferred (by its former name) or deleted, or the app installed, suspended or removed. */
   | { readonly kind: 'access' };
 
 export interface SnapshotQuery {
@@ -212,10 +181,7 @@ export interface ChangedPullRequest {
 }
 
 export interface CheckReport extends Pick<Check, 'name' | 'status' | 'conclusion' | 'startedAt' | 'url' | 'summary'> {
-  /**
-   * The app or account that reported it, if the forge vouches for that. Undefined for a status of GitHub that a person
-   * set, because everyone with a token can set one.
-   */
+  /** If the forge vouches for it. Undefined for a status of GitHub that a person set: everyone with a token can. */
   readonly reporter: string | undefined;
   /** The id of the same app or account, as text. */
   readonly reporterId?: string | undefined;

@@ -1,10 +1,6 @@
 import { isReportedBy } from '../engine/model/required.ts';
 import type { CheckReport } from './hosting.ts';
 
-/**
- * Combines the reports of one check. Several apps may report under one name, and all of them count: the check is
- * pending while one is pending, and fails when one fails. With `app`, only that app counts.
- */
 // SPEC G120
 export function reportOfCheck(reports: readonly CheckReport[], name: string, app?: string): CheckReport | undefined {
   const combined = combineReports(
@@ -15,10 +11,7 @@ export function reportOfCheck(reports: readonly CheckReport[], name: string, app
   return report.startedAt === undefined ? report : { ...report, startedAt: report.startedAt + parts - 1 };
 }
 
-/**
- * The combined report starts with its latest part, so it is as new as its newest part. Timestamps have whole seconds,
- * so `parts` makes a report with more parts newer than one with fewer.
- */
+/** As new as its newest part. Timestamps have whole seconds: by `parts`, a report with more of them is newer. */
 // SPEC G123
 export function combineReports(reports: readonly CheckReport[]): CheckReport | undefined {
   const [worst] = reports.toSorted((a, b) => badness(b) - badness(a));

@@ -1,10 +1,7 @@
 import type { Sha } from '../lib/sha.ts';
 import type { Commit, CommitDraft, StoredCommit } from './git.ts';
 
-/**
- * Parses a commit object whose end may be cut off. Git does not guarantee text: bytes that are invalid in the commit's
- * own encoding are replaced, and a missing header is empty.
- */
+/** Its end may be cut off. Bytes invalid in the commit's own encoding are replaced, and a missing header is empty. */
 export function parseCommit(sha: Sha, bytes: Buffer): Commit {
   const end = bytes.indexOf('\n\n');
   const head = end < 0 ? bytes : bytes.subarray(0, end);

@@ -10,10 +10,7 @@ const HTTP_ANSWERS: readonly (readonly [RegExp, string])[] = [
 ];
 const MAX_LENGTH = 300;
 
-/**
- * The line of git's stderr that gives the reason, without user and password in URLs. Git is never run with options that
- * print the authorization header. If git or the remote prints it all the same, it is removed here.
- */
+/** Git is never run with options that print the authorization header. If it is printed all the same, it is removed. */
 // SPEC G3
 export function sentenceOf(stderr: string, authorization?: string): string {
   const lines = withoutSecrets(stderr, authorization)

@@ -323,10 +323,7 @@ const KNOWS_STDIN: GitVersion = { major: 2, minor: 39 };
 const FLUSHES_STDIN: GitVersion = { major: 2, minor: 49 };
 const STDBUF = ['stdbuf', '-o0'];
 
-/**
- * The wrapper that makes `merge-tree --stdin` answer each line at once. Newer git flushes by itself; older git needs
- * stdbuf. Undefined when stdbuf is missing.
- */
+/** Makes `merge-tree --stdin` answer each line at once. Newer git flushes by itself. Undefined without stdbuf. */
 export async function findUnbufferedWrapper(version: GitVersion): Promise<readonly string[] | undefined> {
   if (isAtLeast(version, FLUSHES_STDIN)) return [];
   if (!isAtLeast(version, KNOWS_STDIN)) return undefined;

@@ -28,10 +28,7 @@ const PASSED_TO_REMOTES = [
   'GIT_SSL_CAPATH',
 ];
 
-/**
- * Variables passed to hooks, which are the operator's programs: the same as for checks, and those that locate their own
- * settings.
- */
+/** Hooks are the operator's programs: the same as for checks, and those that locate their own settings. */
 const PASSED_TO_HOOKS = [...PASSED_ALWAYS, 'LANG', 'LC_CTYPE', 'TZ', 'USER', 'LOGNAME'];
 
 const FIXED = {
@@ -62,10 +59,7 @@ const OPERATOR_ONLY = /^(?:GIT_SSH|SSH_|GIT_ASKPASS$|GIT_CONFIG|XDG_CONFIG_HOME$
 const OWN_ACCESS_CONFIG = { 'credential.helper': '', 'core.askPass': '', 'http.followRedirects': 'false' };
 const IMPATIENT_SSH = 'ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15 -o ServerAliveCountMax=2';
 
-/**
- * Environment of git commands that run hooks. As in any push, the user's and the system's settings apply. Git's
- * messages are parsed here, so they are not translated.
- */
+/** As in any push, the user's and the system's settings apply. Git's messages are parsed, so not translated. */
 // SPEC L11
 function hookEnvironment(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
   return { ...pick(process.env, PASSED_TO_HOOKS), LC_MESSAGES: 'C', ...extra };
@@ -79,15 +73,10 @@ export interface RemoteAccess {
 }
 
 export interface EnvironmentOptions {
-  /**
-   * The repository to work on. Git trusts a folder named this way whoever owns it, so `safeDirectory` is needed only
-   * while the repository is being located.
-   */
+  /** Git trusts a folder named this way whoever owns it: `safeDirectory` is needed only while it is located. */
   readonly gitDir?: string;
   readonly safeDirectory?: string;
-  /**
-   * True when git contacts a remote. Otherwise no transport is allowed, not even one that the repository configures.
-   */
+  /** Git contacts a remote. Otherwise no transport is allowed, not even one that the repository configures. */
   readonly remote?: boolean;
   /** Replaces the operator's credentials when `remote` is set. */
   readonly access?: RemoteAccess | undefined;

@@ -24,10 +24,7 @@ export async function hasForbiddenPart(folder: string): Promise<boolean> {
   return false;
 }
 
-/**
- * A kept process reports refs that it cannot read as missing. So before an answer says "missing", this throws unless
- * the whole repository is readable.
- */
+/** A kept process reports refs that it cannot read as missing: throws unless the whole repository is readable. */
 // SPEC C46
 export async function checkReadable(gitDir: string, objectsDir: string): Promise<void> {
   for (const folder of [
@@ -44,10 +41,7 @@ export async function checkReadable(gitDir: string, objectsDir: string): Promise
   }
 }
 
-/**
- * True when the ref has a file of its own that is not symbolic: a symbolic ref to a deleted one is gone too. Throws
- * when the file cannot be read.
- */
+/** Its file is not symbolic: a symbolic ref to a deleted one is gone too. Throws when it cannot be read. */
 export async function hasLooseRef(gitDir: string, ref: string): Promise<boolean> {
   try {
     const file = join(gitDir, ref);

@@ -59,9 +59,7 @@ export async function setConfig(gitDir: string, key: string, value: string | und
   await runGit(['config', '--local', ...args], { purpose: READING, gitDir, expected: [0, 5] });
 }
 
-/**
- * Unreachable objects can be fetched again, and a new object gets its ref within minutes. So one day is long enough.
- */
+/** Unreachable objects can be fetched again, and new ones get a ref within minutes: one day is long enough. */
 const SETTINGS = ['gc.auto=6700', 'gc.autoDetach=false', 'gc.pruneExpire=1.day.ago'];
 
 /** Many fetches leave many packs. Git packs them only when there are enough. */

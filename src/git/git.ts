@@ -19,9 +19,7 @@ export interface RemoteLocation {
    * operator's credentials and follows no redirect.
    */
   readonly authorize?: () => Promise<string | undefined>;
-  /**
-   * Refs that `refresh` copies: names, or patterns that end in `/*`. Default: branches, pull requests and candidates.
-   */
+  /** Copied by `refresh`: names, or patterns that end in `/*`. Default: branches, pull requests and candidates. */
   readonly scope?: readonly string[];
   /** Only for tests, together with `authorize`: plain HTTP exposes the header. */
   readonly isHttpAllowed?: boolean;
@@ -45,10 +43,7 @@ export interface Git {
 export interface GitRepository extends RefStore, CommitStore {
   /** The same repository with a `refresh` that copies exactly these. */
   focus(refs: readonly string[]): GitRepository;
-  /**
-   * Fills an empty folder with the files of a commit, as a work tree with its own repository. Answers a sentence why
-   * this commit cannot be checked out, or undefined on success.
-   */
+  /** As a work tree with its own repository. Answers a sentence why it cannot; undefined on success. */
   checkOut(request: WorkTreeRequest): Promise<string | undefined>;
   /** Drops the cached facts of this repository. The next `open` reads them again. */
   forget(): void;
@@ -56,15 +51,9 @@ export interface GitRepository extends RefStore, CommitStore {
 
 /** The refs of a repository, and the copy of a remote's. */
 export interface RefStore {
-  /**
-   * Updates copied refs. Later reads are no older than this call, or `maxAgeMs` before it. Throws when this takes too
-   * long; the fetch continues.
-   */
+  /** Later reads are no older than this call, or `maxAgeMs` before it. Throws when it takes too long, and goes on. */
   refresh(maxAgeMs?: number): Promise<void>;
-  /**
-   * Copies exactly these: names of refs, patterns that end in `/*`, or commits. A ref that the remote lacks is no
-   * error; it is missing here afterwards.
-   */
+  /** Names of refs, patterns that end in `/*`, or commits. A ref that the remote lacks is missing here afterwards. */
   fetch(refs: readonly string[]): Promise<void>;
   /** Lists the source's own refs by full name, or by patterns that end in `/*`. Nothing is copied. */
   listRemoteRefs(patterns: readonly string[]): Promise<readonly RemoteRef[]>;
@@ -103,10 +92,7 @@ export interface CommitStore extends CommitReader {
   merge(pair: MergePair): Promise<TestMerge>;
   /** The same draft gives the same commit. */
   writeCommit(draft: CommitDraft): Promise<Sha>;
-  /**
-   * Throws unless every object of the range exists and is intact. Afterwards the objects are on disk and survive a
-   * power cut.
-   */
+  /** Throws unless the whole range exists and is intact. Afterwards its objects survive a power cut. */
   ensureWhole(range: CommitRange): Promise<void>;
 }
 

@@ -7,12 +7,9 @@ import type { Mirror } from './mirror.ts';
 const MAX_BYTES = 128 * 1024 * 1024;
 /** A branch of many years must not become one endless message. */
 const MAX_COMMITS = 1_000;
-/**
- * One field per line: names and subjects contain no line breaks. Both can be arbitrarily long, so git truncates them.
- */
+/** Names and subjects contain no line breaks. Both can be arbitrarily long, so git truncates them. */
 const FIELDS = ['%H', '%T', '%P', '%<(60,trunc)%an', '%<(100,trunc)%s'];
 
-/** First-parent line of the tip, oldest first. */
 export async function listFirstParents(mirror: Mirror, range: CommitRange): Promise<readonly Sha[]> {
   return revList(mirror, ['--first-parent', '--reverse'], range);
 }
@@ -32,7 +29,6 @@ async function revList(mirror: Mirror, args: readonly string[], range: CommitRan
   return shasIn(await read(mirror, ['rev-list', ...args, '--end-of-options', ...revisions, '--']));
 }
 
-/** First-parent commits of the tip that `since` lacks, newest first, at most `limit`. */
 export async function listLine(
   mirror: Mirror,
   { tip, since, limit, trailer }: LineRange,
@@ -94,7 +90,6 @@ function shasIn({ stdout }: RunResult): readonly Sha[] {
     .filter((line) => line !== '') as Sha[];
 }
 
-/** The changed paths, one character per byte, with mode and object on the `to` side. */
 export async function diffTrees(mirror: Mirror, { from, to }: TreePair): Promise<ReadonlyMap<string, string>> {
   const args = [
     'diff-tree',

@@ -27,10 +27,7 @@ export interface HookedOptions {
 const AT_ONCE = 8;
 const BRANCHES = 'refs/heads/';
 
-/**
- * Changes branches by a push, so that the repository's hooks run. Other refs change directly. Without hooks, or when
- * they must not run, branches change directly too, which is much faster.
- */
+/** Branches change by a push, so that hooks run. Other refs, or without hooks, directly: that is much faster. */
 // SPEC L10
 export function createHookedUpdater(options: HookedOptions): RefUpdater {
   const { direct, hooks, source, tell } = options;
@@ -93,7 +90,6 @@ function forgiveHooks(error: unknown): RefAnswer {
   throw error;
 }
 
-/** The verified refs stay locked until the branch has moved, so a push to a pull request cannot slip in between. */
 // SPEC L16
 async function moveGuarded(
   { gitDir }: HookedOptions,

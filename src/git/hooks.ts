@@ -45,10 +45,7 @@ export function watchHooks(gitDir: string): HookWatch {
   };
 }
 
-/**
- * Stricter than git's own rule for folders of other users. A user who can write a hook, the configuration that names
- * one, or a folder above them runs commands as the server.
- */
+/** A user who can write a hook, or a configuration that names one, runs commands as the server. */
 // SPEC L14
 async function findProblem(gitDir: string, setup: Setup, entries: readonly string[]): Promise<string | undefined> {
   const owner = process.getuid?.();
@@ -78,9 +75,7 @@ async function readSetup(gitDir: string): Promise<Setup> {
   return { hooksDir, configFiles, stamp: await stampOf(configFiles), problem: problem ?? isChecked };
 }
 
-/**
- * Git refuses a push to the checked-out branch of a work tree, unless the repository configures `denyCurrentBranch`.
- */
+/** Git refuses a push to the checked-out branch of a work tree, unless `denyCurrentBranch` is configured. */
 function findCheckedOut(list: string): string | undefined {
   const deny = list.split('\0').findLast((setting) => /^receive\.denycurrentbranch(?:\n|$)/.test(setting)) ?? '';
   if (/\n\s*(?:false|no|off|0|ignore|warn|updateinstead)\s*$/i.test(deny)) return undefined;

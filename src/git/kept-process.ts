@@ -53,9 +53,7 @@ interface Question<Answer> {
 interface Running {
   readonly child: ChildProcessWithoutNullStreams;
   answered: number;
-  /**
-   * The process has given its maximum of answers. It finishes what was sent; later questions wait for its successor.
-   */
+  /** It has given its maximum of answers and finishes what was sent. Later questions wait for its successor. */
   isSpent: boolean;
 }
 

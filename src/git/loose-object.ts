@@ -31,10 +31,7 @@ const LEVEL = 1;
 /** Bounds the number of open files and parallel disk writes. */
 const SETTLED_AT_ONCE = 16;
 
-/**
- * Writes an object in git's format without starting git. The object appears atomically under the hash of its content,
- * so concurrent writers do not interfere and a second write changes nothing.
- */
+/** It appears atomically under the hash of its content: concurrent writers do not interfere. */
 export async function writeLooseObject(store: ObjectStore, type: 'commit', content: Buffer): Promise<Sha> {
   const bytes = Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content]);
   const sha = nameOf(store.objectFormat, bytes);
@@ -47,10 +44,7 @@ export async function writeLooseObject(store: ObjectStore, type: 'commit', conte
   return sha;
 }
 
-/**
- * Throws when one of them is damaged. Afterwards the loose ones survive a power cut. Git verified and synced packed
- * objects when it packed them.
- */
+/** Throws when one is damaged. Afterwards the loose ones survive a power cut; git synced those that it packed. */
 export async function settleLooseObjects(store: ObjectStore, shas: readonly Sha[]): Promise<void> {
   const slots = new Semaphore(SETTLED_AT_ONCE);
   await Promise.all(shas.map((sha) => slots.run(() => settle(store, sha))));
@@ -88,10 +82,7 @@ interface NewObject {
   readonly bytes: Buffer;
 }
 
-/**
- * Synchronous calls that do not wait for the disk: a trip through the thread pool would take longer. Like git, this
- * does not sync. `settleLooseObjects` does so before a branch points to the object.
- */
+/** A trip through the thread pool would take longer. `settleLooseObjects` syncs before a branch points to it. */
 function write({ sharing }: ObjectStore, { folder, file, bytes }: NewObject): void {
   // If the server is killed, `git prune` removes files with this prefix.
   const unfinished = join(folder, `tmp_obj_${randomBytes(8).toString('hex')}`);

@@ -30,10 +30,7 @@ const MERGES_IN_A_SCRATCH_FOLDER = 1_000;
 /** A sentence names fewer. */
 const MAX_FILES = 20;
 
-/**
- * `git merge-tree --stdin` answers each line of two commits with their merge. A pair that it cannot merge at all, such
- * as unrelated histories, ends the process. `mergeTreeOnce` then tells why.
- */
+/** A pair that cannot be merged at all, as of unrelated histories, ends the process. `mergeTreeOnce` tells why. */
 export function mergeTreeStdin(place: MergePlace, wrapper: readonly string[]): KeptProcessOptions<TestMerge> {
   const { mirror } = place;
   return {
@@ -81,10 +78,7 @@ function conflictFiles(stdout: Buffer): readonly string[] {
   return end < 0 ? files : files.slice(0, end);
 }
 
-/**
- * The objects of test merges are not needed, so each process writes them into a scratch folder that is removed when it
- * ends.
- */
+/** The objects of test merges are not needed: each process writes them into a scratch folder that goes with it. */
 function openObjects({ mirror, keepIn }: MergePlace): OpenObjects {
   if (keepIn !== undefined) return { environment: writingEnvironment(mirror, keepIn), close: async () => undefined };
   const scratch = createScratch(mirror);

@@ -7,10 +7,7 @@ import { parseSharing, type Sharing } from './shared-mode.ts';
 
 const SHARED = 'core.sharedRepository';
 
-/**
- * Sluice's own bare repository for one registered repository. Git commands run in it, and it holds copies of remote
- * refs.
- */
+/** Sluice's own bare repository for a registered one, in which git runs. It holds copies of remote refs. */
 export interface Mirror {
   readonly gitDir: string;
   /** Variables that git needs to read the source's history through the mirror. */

@@ -7,10 +7,7 @@ export interface ProcessPoolOptions extends Partial<KeptProcessLimits> {
 
 const DEFAULTS = { idleMs: 60_000, answerMs: 60_000, answersPerProcess: 20_000, maxProcesses: 64 };
 
-/**
- * Keeps hundreds of repositories from holding hundreds of processes: above `maxProcesses` the longest idle one ends.
- * Busy processes are never ended, so the number may be exceeded while all are busy.
- */
+/** Above `maxProcesses` the longest idle one ends. Busy ones never do, so that the number may be exceeded. */
 export class ProcessPool implements KeptProcessOwner {
   readonly #limits: Required<ProcessPoolOptions>;
   /** Processes that accept questions, least recently used first. */

@@ -1,6 +1,5 @@
 import { runGit } from './exec.ts';
 
-/** State of a work tree. */
 export interface Checkout {
   /** Null before the first commit. */
   readonly sha: string | null;
@@ -27,7 +26,6 @@ export async function readCheckout(folder: string): Promise<Checkout | undefined
   return { sha, parents, branch, originUrl };
 }
 
-/** A remote of a work tree. */
 export interface Remote {
   readonly name: string;
   readonly url: string;

@@ -47,9 +47,8 @@ const MARK = { SLUICE_PUSH: '1' };
 const SETTINGS = ['core.filesRefLockTimeout=10000', 'core.packedRefsTimeout=10000', 'receive.autogc=false'];
 
 /**
- * Changes a ref by `git receive-pack`, the receiving half of `git push`: hooks run, settings apply, and the ref changes
- * from exactly `from`. The objects are in the repository already, so the pack is empty. The request is sent without
- * reading the list of refs first, as in a push over HTTP.
+ * The receiving half of `git push`: hooks run, settings apply, and the ref changes from exactly `from`. The objects are
+ * in the repository already, so the pack is empty. The list of refs is not read first, as in a push over HTTP.
  */
 // SPEC L13
 export function receivePack(options: PushOptions): Push {
@@ -154,7 +153,6 @@ const OF_GIT = /^(?:error|fatal): (?:hook declined to update|.*aborted by (?:the
 const MAX_LINES = 5;
 const MAX_LENGTH = 500;
 
-/** The last lines that hooks printed, as one line without control characters and without paths of the server. */
 // SPEC L32
 function lastWordsOf(output: string, gitDir: string): string {
   const lines = stripVTControlCharacters(output)

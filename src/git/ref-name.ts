@@ -1,9 +1,6 @@
 const MAX_BRANCH_BYTES = 200;
 
-/**
- * The rules of `git check-ref-format --branch`, without starting git. Only names that pass are used in questions to
- * git, so none can be read as an option, a range or two lines.
- */
+/** Without starting git. Names that pass cannot be read as an option, a range or two lines. */
 export function isBranchName(name: string): boolean {
   return (
     name.length > 0 &&

@@ -19,10 +19,7 @@ const TRUSTED_MS = 10 * 60_000;
 const QUIET_MS = 30_000;
 const REST_MS = 6_000;
 
-/**
- * ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS and bcachefs. Their times are exact, and they answer at once: a network
- * that hangs would stop the whole process.
- */
+/** ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS, bcachefs: exact times, at once. A network that hangs would stop us. */
 const LOCAL_FILE_SYSTEMS: ReadonlySet<number> = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0x2fc12fc1, 0xf2f52010, 0xca451a4e,
 ]);

@@ -16,10 +16,7 @@ interface Question {
   readonly signal: AbortSignal;
 }
 
-/**
- * Whether the mirror already has exactly these refs of the remote. One request over HTTP says so; a fetch of nothing
- * starts seven processes. False where the answer is not clear: the fetch then finds out, and says what is wrong.
- */
+/** One request over HTTP; a fetch of nothing starts seven processes. False where the answer is not clear. */
 // SPEC G158
 export async function isCurrent({ gitDir, access, refs, signal }: Question): Promise<boolean> {
   if (!refs.every(isPlainName) || Object.keys(process.env).some((name) => PROXY.test(name))) return false;

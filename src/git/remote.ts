@@ -10,7 +10,6 @@ interface RemoteRun extends RunResult {
   readonly access: RemoteAccess | undefined;
 }
 
-/** Runs a command on the remote. A token is requested for each command, since it may expire between two. */
 // SPEC G2
 export async function runOnRemote(
   remote: RemoteLocation,

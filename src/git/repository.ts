@@ -277,10 +277,7 @@ function damaged(): Fault {
   return new Fault('FORGE_UNAVAILABLE', 'Git could not test a merge: the repository is damaged or incomplete.');
 }
 
-/**
- * When a ref does not exist, git tries these names, so the branch `refs/heads/main` would be found for `main`. Git has
- * no unambiguous form. Asking for the shadows too costs some 10 µs each.
- */
+/** Git tries these names for a ref that does not exist, and has no unambiguous form. Each costs some 10 µs. */
 function shadowsOf(ref: string): readonly string[] {
   return [`refs/${ref}`, `refs/tags/${ref}`, `refs/heads/${ref}`, `refs/remotes/${ref}`, `refs/remotes/${ref}/HEAD`];
 }

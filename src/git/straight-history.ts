@@ -7,10 +7,7 @@ import type { KeptProcess } from './kept-process.ts';
 
 export type Link = Pick<StoredCommit, 'sha' | 'parents' | 'authorName'>;
 
-/**
- * Search depths, and the reads of the kept process that each may cost. Beyond some hundred commits a separate git
- * process is as fast. Cached commits cost nothing, and each search caches more.
- */
+/** Depths, and the reads that each may cost. Beyond some hundred commits a git process of its own is as fast. */
 const LOOKS: readonly Look[] = [
   { depth: 8, reads: 8 },
   { depth: 64, reads: 64 },
@@ -29,10 +26,7 @@ interface Looking {
   readsLeft: number;
 }
 
-/**
- * Answers history questions that a few first parents decide, with the kept process. Every answer is certain. When these
- * commits do not suffice the answer is undefined, and the caller asks git.
- */
+/** Every answer is certain. When a few first parents do not suffice it is undefined, and the caller asks git. */
 export class StraightHistory {
   readonly #catFile: Pick<KeptProcess<CatFileAnswer>, 'ask'>;
   /** A commit id always means the same commit. Whether the repository still has it is not checked here. */

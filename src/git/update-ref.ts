@@ -38,7 +38,6 @@ export function answerOfComplaint(gitDir: string, stderr: string): RefAnswer {
 }
 
 export interface HeldRefs {
-  /** Ends the lock on the refs. */
   release(): Promise<void>;
 }
 

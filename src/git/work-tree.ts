@@ -15,10 +15,7 @@ interface WorkTreeSource {
 const TIMEOUT_MS = 30 * 60_000;
 const MAX_BYTES = 512 * 1024 * 1024;
 
-/**
- * Writes the files of a commit into a folder with a git repository of its own, so that git commands there change
- * nothing elsewhere. Objects are borrowed, so only the files are copied.
- */
+/** Objects are borrowed, so that only the files are copied. */
 // SPEC R3
 export async function checkOut(source: WorkTreeSource, request: WorkTreeRequest): Promise<string | undefined> {
   try {

@@ -89,10 +89,7 @@ async function squashEntry(git: CommitStore, recipe: Recipe, application: Applic
   });
 }
 
-/**
- * Replays every commit on the entry's first-parent line. As in `git rebase`, a commit that changes nothing any more is
- * dropped. An entry whose commits are all dropped still gets one commit, because its trailers name the pull request.
- */
+/** As in `git rebase`, a commit that changes nothing is dropped. If all are, one with the trailers is made. */
 // SPEC C43
 async function rebaseEntry(git: CommitStore, recipe: Recipe, application: Application): Promise<Tip | undefined> {
   const { tip, entry } = application;

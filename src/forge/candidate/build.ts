@@ -45,10 +45,7 @@ async function assembleCandidate(git: CommitStore, request: BuildRequest, base: 
   return { kind: 'tip', tip: tips.at(-1) ?? (await addEmptyCommit(git, request, start)) };
 }
 
-/**
- * Answers the commit that the members are applied to. A parent that was built earlier is reused; one that was lost is
- * built again.
- */
+/** A parent that was built earlier is reused; one that was lost is built again. */
 async function layFoundation(git: CommitStore, request: BuildRequest, base: Tip): Promise<Assembled> {
   const parent = request.parent === undefined ? undefined : await git.findStoredCommit(request.parent);
   if (parent !== undefined) return { tips: [parent], conflicting: undefined };

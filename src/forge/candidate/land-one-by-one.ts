@@ -5,11 +5,9 @@ import type { CandidateEntry, LandAnswer, LandingProblem, LandingStop, LandReque
 import type { LandingPlan } from './plan-landing.ts';
 
 /**
- * Lands a candidate through a merge API, one pull request after the other. Such an API guards the head of the pull
- * request but not the head of the target branch. So the branch is read back after each merge, and must have the
- * predicted tree on exactly the previous head. An answer alone proves nothing: before a retry, and before an entry
- * fails, the branch and the pull request are read again. So no entry is merged twice, and a merge whose answer was lost
- * is found.
+ * Such an API guards the head of the pull request but not the head of the target branch. So the branch is read back
+ * after each merge, and must have the predicted tree on exactly the previous head. An answer alone proves nothing:
+ * before a retry, and before an entry fails, the branch and the pull request are read again.
  */
 // SPEC L9
 export async function landOneByOne(api: MergeApi, request: LandRequest): Promise<LandAnswer> {
@@ -31,7 +29,6 @@ export async function landOneByOne(api: MergeApi, request: LandRequest): Promise
   return answerComplete(plan, request, landed);
 }
 
-/** The forge operations that a landing needs. */
 export interface MergeApi {
   /** Predicts the commits. The plan depends on the request alone. */
   plan(): Promise<LandingPlan>;
@@ -40,9 +37,7 @@ export interface MergeApi {
   isAncestor(pair: { readonly ancestor: Sha; readonly descendant: Sha }): Promise<boolean>;
   /** Searches the commits of the last `readTarget`. */
   findCommit(sha: Sha): Promise<LineStep | undefined>;
-  /**
-   * First parents after `since`, oldest first. Undefined when the first-parent line of `head` does not contain `since`.
-   */
+  /** First parents after `since`, oldest first. Undefined when the line of `head` does not contain `since`. */
   listLine(range: { readonly since: Sha; readonly head: Sha }): Promise<readonly LineStep[] | undefined>;
   merge(entry: CandidateEntry): Promise<MergeAnswer>;
   findState(prNumber: PrNumber): Promise<MergeState>;
@@ -213,9 +208,7 @@ async function findElsewhere({ api, entry, at }: Attempt, said: Sha | undefined,
   return { kind: 'strayed', prNumber: entry.prNumber, sha, tree, head, isDescendant } as const;
 }
 
-/**
- * Takes the commits up to the one the forge names. Without a name: up to the first that matches the prediction, or all.
- */
+/** The commits up to the one the forge names. Without a name: up to the first that matches the prediction, or all. */
 function findPart(attempt: Attempt, line: readonly LineStep[], said: Sha | undefined): readonly LineStep[] | undefined {
   if (line.length === 0) return undefined;
   if (said !== undefined) {
@@ -226,10 +219,7 @@ function findPart(attempt: Attempt, line: readonly LineStep[], said: Sha | undef
   return index < 0 ? line : line.slice(0, index + 1);
 }
 
-/**
- * Tells whether the commits are this entry's and nothing else. A forge may drop or rewrite commits in a rebase, so only
- * the last tree counts there.
- */
+/** Only this entry's. A forge may drop or rewrite commits in a rebase: there only the last tree counts. */
 function isAsPredicted({ request, entry, predicted }: Attempt, part: readonly LineStep[]): boolean {
   const last = part.at(-1);
   if (last?.tree !== predicted) return false;

@@ -11,10 +11,7 @@ export interface EntryMessage {
   readonly origin: readonly string[];
 }
 
-/**
- * Uses the pull request's title and body; on plain git these are its head's message. The author's own trailers stay
- * trailers.
- */
+/** On plain git the title and body are its head's message. The author's own trailers stay trailers. */
 // SPEC C42
 export function squashMessage({ entry, head, origin }: EntryMessage, others: readonly string[]): Buffer {
   const body = bodyOf(head);
@@ -34,10 +31,7 @@ export function messageOf(paragraphs: readonly string[], trailers: readonly stri
   return Buffer.from(`${[...paragraphs, trailers.join('\n')].join('\n\n')}\n`);
 }
 
-/**
- * Removes marks such as `[skip ci]`. CI skips a push whose last commit has one, so no check would ever report and the
- * whole batch would wait. Only ASCII is changed, since the encoding may be anything.
- */
+/** CI skips a push whose last commit has such a mark. Only ASCII is changed, since the encoding may be anything. */
 // SPEC C20
 export function withoutSkips(message: Buffer): Buffer {
   const text = message.toString('latin1');
@@ -55,7 +49,6 @@ function bodyOf(head: StoredCommit): string {
     .trimEnd();
 }
 
-/** A line `merge-commit-title: ...` in the body replaces the title. */
 // SPEC C18
 function findOverride({ mergeTitle }: CandidateEntry, body: string): string | undefined {
   const [, title = ''] = /^merge-commit-title:[ \t]*(\S.*)$/m.exec(body) ?? [];
@@ -66,9 +59,7 @@ function titleOf({ title, prNumber }: CandidateEntry): string {
   return printable(title) || `Pull request ${prNumber}`;
 }
 
-/**
- * Adds one line per person who is not named yet. People are compared by address, since one person writes several names.
- */
+/** One line per person who is not named yet. People are compared by address, since one writes several names. */
 function coAuthors(named: readonly string[], others: readonly string[]): readonly string[] {
   const emailOf = (person: string) => person.slice(person.lastIndexOf('<')).trim().toLowerCase();
   const seen = new Set(named.map(emailOf));

@@ -7,10 +7,7 @@ import { findOrigin } from './trailers.ts';
 
 export type LandingPlan = Extract<LandAnswer, { kind: 'landed' | 'not_composable' }>;
 
-/**
- * Works out what to push onto exactly `expectedHead`. The plan depends on the request alone, so a retry can work it out
- * again and find that it was pushed.
- */
+/** The plan depends on the request alone, so that a retry works it out again and finds that it was pushed. */
 // SPEC L19
 export async function planLanding(git: CommitStore, request: LandRequest): Promise<LandingPlan> {
   const prNumbers = request.entries.map(({ prNumber }) => prNumber);
@@ -32,10 +29,7 @@ export async function planLanding(git: CommitStore, request: LandRequest): Promi
   return overlap === undefined ? landing('COMPOSED', remade) : refuse(overlap);
 }
 
-/**
- * Answers why the tip is not the tested tree plus the other side's paths, or undefined when it is. The other side is
- * everything between the commit beneath the tested entries and the present head.
- */
+/** Undefined when it is. The other side is all between the commit beneath the tested entries and the present head. */
 // SPEC L20
 async function findOverlap(
   git: CommitStore,

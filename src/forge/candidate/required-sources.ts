@@ -18,7 +18,6 @@ const APP = /^[a-z0-9][a-z0-9_-]{0,98}$/;
 
 const NOTHING_SAID: FileAnswer = { file: undefined, fileProblem: undefined };
 
-/** The file is read from the base, so a pull request cannot loosen the checks that it must pass. */
 // SPEC C27
 export async function readRequiredSources(
   git: CommitReader,

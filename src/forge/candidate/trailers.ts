@@ -3,10 +3,7 @@ import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { findPullRequestNumber, pullRequestRef } from './pull-request-ref.ts';
 
-/**
- * The trailers on the last commit of every entry name the candidate and the pull request. Landing finds entries by
- * them.
- */
+/** The trailers on the last commit of every entry. Landing finds entries by them. */
 export interface Origin {
   readonly candidateId: string;
   readonly prNumber: PrNumber | undefined;
@@ -34,7 +31,6 @@ export interface Signed {
   readonly tree: Sha;
 }
 
-/** Anybody can write trailers, and copy them. Only the servers of this store know the key. */
 // SPEC L36
 function proofOf({ candidateId, prNumber }: Origin, { key, parent, tree }: Signed): string {
   const text = ['a landing', candidateId, prNumber ?? '', parent, tree].join('\n');
@@ -76,10 +72,7 @@ export function findOrigin(message: Buffer): Origin | undefined {
   return { candidateId, prNumber: findPullRequestNumber(pullRequestRef(Number(find(PULL_REQUEST)) as PrNumber)) };
 }
 
-/**
- * Trailers are the last paragraph, unless it is the only one. The message is decoded byte by byte, so only ASCII counts
- * as white space: another byte may be half of a letter.
- */
+/** The last paragraph, unless it is the only one. It is read byte by byte: only ASCII counts as white space. */
 function split(message: Buffer): { readonly body: string; readonly block: readonly string[] } {
   const lines = message.toString('latin1').split('\n');
   const end = lines.findLastIndex((line) => !isBlank(line)) + 1;

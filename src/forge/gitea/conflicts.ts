@@ -20,10 +20,7 @@ interface Seen {
   readonly not: { readonly of: string; readonly since: Instant } | undefined;
 }
 
-/**
- * Gitea says "not mergeable" while it computes, too, as after every landing. It is a conflict once it stays so for the
- * same commits. Until then a head that was mergeable counts as mergeable: the build of its candidate finds a conflict.
- */
+/** A head that was mergeable counts as such meanwhile: the build of its candidate finds a conflict. */
 // SPEC G163
 export function createConflictMemory(clock: Timing): ConflictMemory {
   const seen = new BoundedCache<string, Seen>(MAX_KNOWN);

@@ -49,10 +49,7 @@ export async function findPull(
   return client.find<PullData>({ repository, path: `/pulls/${number}`, isUrgent });
 }
 
-/**
- * The open pull requests that changed last: one page of the list. A landing reads it before its push, when Gitea has
- * computed what can be merged, so that one that is submitted after the push is known to have been mergeable.
- */
+/** A landing reads this page before its push, when Gitea has computed what can be merged. */
 // SPEC G163
 export async function listRecent(
   { client, conflicts }: FactsTools,
@@ -162,10 +159,6 @@ function statusOf({ state, merged, draft }: PullData): PullRequestFacts['status'
   return draft === true ? 'draft' : 'open';
 }
 
-/**
- * Gitea's `mergeable` knows conflicts only, and is false while it is computed. So the branch's protection is judged
- * here.
- */
 // SPEC G162
 async function readinessOf(
   tools: FactsTools,

@@ -49,7 +49,6 @@ async function readEvents(
   return readTimeline(client, repository, number, undefined);
 }
 
-/** Gitea takes labels by number, and ignores one that does not exist. */
 // SPEC G164
 export async function changeLabels({ client }: FactsTools, change: LabelChange): Promise<void> {
   const { repository, number, add, remove } = change;

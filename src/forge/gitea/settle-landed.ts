@@ -17,9 +17,8 @@ interface SettleTools {
 const MAX_PULL_PAGES = 20;
 
 /**
- * Of several pull requests in one push, Gitea notices the last. The others are marked with the commit that the landing
- * recorded for them. Gitea takes any commit of the branch, so only that one is sent. A head that moved has commits that
- * did not land, so that pull request stays open.
+ * Of several pull requests in one push, Gitea notices the last. For the others it takes any commit of the branch, so
+ * that only the recorded one is sent. A head that moved has commits that did not land: it stays open.
  */
 // SPEC G167
 export async function settleLanded({ client, landed }: SettleTools, request: SettleRequest): Promise<void> {

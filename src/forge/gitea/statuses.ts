@@ -29,7 +29,6 @@ export async function readReports(
   return reportsOf(await client.list<StatusData>({ repository, path }, MAX_PAGES));
 }
 
-/** The newest status of each context and account. */
 // SPEC G161
 export function reportsOf(statuses: readonly StatusData[]): readonly CheckReport[] {
   const ofOne = Map.groupBy(statuses, ({ context, creator }) => JSON.stringify([context, creator?.id]));

@@ -24,7 +24,6 @@ interface Event {
   readonly isOwn: boolean;
 }
 
-/** Turns a webhook of Gitea into hints for queues. Other events yield none. */
 // SPEC G168
 export function hintsOf(event: string, payload: Payload, ownId: number | undefined): readonly WebhookHint[] {
   const read = Object.hasOwn(READERS, event) ? READERS[event] : undefined;

@@ -13,10 +13,7 @@ interface CheckRunData {
   readonly external_id: string | null;
 }
 
-/**
- * Only apps can write check runs. With a token, a commit status is written instead. It has no id, so each update is a
- * new status.
- */
+/** Only apps can write check runs. With a token, each update is a new commit status, without an id. */
 export async function writeCheck(client: GithubClient, draft: CheckRunDraft): Promise<Written | undefined> {
   const { isApp } = await client.installation(draft.repository);
   if (!isApp) return writeStatus(client, draft);
@@ -73,7 +70,6 @@ function bodyOf(draft: CheckRunDraft): Readonly<Record<string, unknown>> {
   };
 }
 
-/** The same draft as GraphQL input. */
 export function checkInputOf(draft: CheckRunDraft) {
   const { name, externalId, status, conclusion, title, summary, url, startedAt, completedAt } = draft;
   return {

@@ -9,9 +9,7 @@ import { combineReports, hasPassed, isWorse } from '../report-of-check.ts';
 import type { GithubClient } from './api/client.ts';
 import { chunksOf, inHalves } from './in-halves.ts';
 
-/**
- * Checks and statuses of a commit in GraphQL's form. `state` is not queried: beside `contexts` it gives another value.
- */
+/** `state` is not queried: beside `contexts` it gives another value. */
 export interface Rollup {
   readonly contexts: {
     readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
@@ -186,10 +184,7 @@ function contextsIn(rollup: Rollup | null | undefined): readonly Context[] {
   );
 }
 
-/**
- * Contexts include superseded attempts. Attempts of one check share a suite, or a workflow and a kind of event; the
- * newest of them counts. Several checks may remain under one name, and all of them count.
- */
+/** Attempts of one check share a suite, or a workflow and event; the newest counts. Several may share a name. */
 export function reportsOf(contexts: readonly Context[]): readonly CheckReport[] {
   return combine(newestOfEach(contexts, originOf).map(({ report }) => report));
 }
@@ -244,10 +239,7 @@ function isCancelled({ conclusion }: CheckReport): boolean {
   return conclusion === 'CANCELLED' || conclusion === 'STALE';
 }
 
-/**
- * An attempt that has not started is newer than any that has. When two started within one second their order is
- * unknown: the worse one counts, and a cancelled one is replaced.
- */
+/** An attempt that has not started is newer than any that has. */
 // SPEC G82
 function isNewer(report: CheckReport, known: CheckReport): boolean {
   const [began, before] = [report, known].map(({ startedAt }) => startedAt ?? Number.POSITIVE_INFINITY);
@@ -296,7 +288,6 @@ const CONCLUSIONS: Readonly<Record<string, CheckConclusion>> = {
   TIMED_OUT: 'TIMED_OUT',
 };
 
-/** An unknown conclusion is no pass. */
 // SPEC G12
 function conclusionOf(word: string | null): CheckConclusion {
   return CONCLUSIONS[word ?? ''] ?? 'ERROR';
@@ -310,10 +301,7 @@ const STATES: Readonly<Record<string, CheckConclusion | undefined>> = {
   EXPECTED: undefined,
 };
 
-/**
- * Each update of a status is a new status, so a pending one is QUEUED: it must not look like an attempt that ran. A
- * status set by an app counts as that app's; any other has no app.
- */
+/** A pending one is QUEUED: it must not look like an attempt that ran. Only one that an app set has an app. */
 function statusReport(node: StatusNode): CheckReport {
   const conclusion = Object.hasOwn(STATES, node.state) ? STATES[node.state] : 'ERROR';
   return {
@@ -327,10 +315,6 @@ function statusReport(node: StatusNode): CheckReport {
   };
 }
 
-/**
- * Several updates within one second count as several attempts. A finished status is newer than a pending one, and a
- * failed one is newest.
- */
 // SPEC G122
 function withinSecond(createdAt: Instant | undefined, conclusion: CheckConclusion | undefined): Instant | undefined {
   if (createdAt === undefined || conclusion === undefined) return createdAt;

@@ -55,10 +55,7 @@ const FEWEST_AT_ONCE = 10;
 const ENTRIES_FOR_COMMIT = 5;
 /** After this many successful polls the batch size grows again, since GitHub may only have been slow for a while. */
 const GOOD_POLLS = 30;
-/**
- * Few pull requests change within a minute. A further page is read only when all of one page changed. After an outage
- * of hours that may be hundreds, and one of them may carry a command.
- */
+/** A further page is read only when all of one page changed: after an outage it may carry a command. */
 const CHANGED_AT_ONCE = 25;
 const MAX_CHANGED_PAGES = 40;
 const COMMENTS_AT_ONCE = 10;
@@ -72,10 +69,7 @@ export interface GithubPoller {
   forget(): void;
 }
 
-/**
- * GitHub gives up on a query after ten seconds, and computes the mergeability of each entry. After a timeout the next
- * poll of that repository asks for half as many entries at once, and after many successful polls for twice as many.
- */
+/** After a timeout, the next poll of that repository asks for half as many entries at once; later for twice. */
 export function createGithubPoller(tools: FactsTools): GithubPoller {
   const paces = new Map<string, Pace>();
   const blocked = createBlockedMemory();
@@ -121,7 +115,6 @@ type PollTools = FactsTools & { readonly blocked: BlockedMemory };
 /** These fields change when the block reasons may have changed. */
 const SIGNS = 'updatedAt last: commits(last: 1) { nodes { commit { statusCheckRollup { state } } } }';
 
-/** One query, and more only for what does not fit. */
 // SPEC G15
 async function readSnapshot(tools: PollTools, question: SnapshotQuery, entriesAtOnce: number): Promise<ForgeSnapshot> {
   const { client } = tools;
@@ -236,10 +229,6 @@ async function changedSince(
   return changed;
 }
 
-/**
- * Few comments are commands, and the command handler reads each comment again with all its facts. For several comments,
- * one query of the bodies finds those worth that.
- */
 // SPEC G157
 async function withCommandsOnly(
   client: GithubClient,

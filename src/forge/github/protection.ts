@@ -162,7 +162,6 @@ function rulesetChecks({ parameters }: RuleNode): readonly RequiredStatus[] {
   );
 }
 
-/** A check required both from one app and from any app is required from that app. */
 // SPEC G14
 function requiredOf(statuses: readonly RequiredStatus[]): readonly RequiredStatus[] {
   const byKey = new Map(statuses.map((status) => [JSON.stringify(status), status]));

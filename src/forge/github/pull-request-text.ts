@@ -59,10 +59,7 @@ export function isAskable(number: PrNumber): boolean {
 export const FACTS = `id number title body url state isDraft mergeable mergeStateStatus reviewDecision isCrossRepository
   headRefOid headRefName baseRefName headRepository { id } author ${ACTOR}`;
 
-/**
- * Parents of the last commits tell whether the head contains the target branch's head: it does exactly when that head
- * is the parent of a commit of the pull request.
- */
+/** The head contains the target branch's head exactly when that is the parent of a commit of the pull request. */
 export function detailsText(number: PrNumber): string {
   return `${FACTS} baseRef { target { oid } }
     reviewThreads(first: 100) { totalCount nodes { isResolved } }

@@ -46,10 +46,9 @@ export function readinessOf(pr: PullRequestNode): Readiness | undefined {
 }
 
 /**
- * GitHub computes BLOCKED for the requester and names no reason. A rule that restricts updates blocks every pull
- * request for all but exempt actors, and an actor that may bypass it still reads BLOCKED. Such a rule is the way to
- * reserve a target branch for the queue. So a pull request without another open requirement counts as mergeable, unless
- * a rule is in force that cannot be judged here.
+ * GitHub names no reason. A rule that restricts updates is the way to reserve a target branch for the queue, and reads
+ * BLOCKED even for an actor that may bypass it. So a pull request without another open requirement counts as mergeable,
+ * unless a rule is in force that cannot be judged here.
  */
 // SPEC G11, G119
 export function readinessOfBlocked(pr: PullRequestNode, block: Block): Readiness {
@@ -63,10 +62,7 @@ export function readinessOfBlocked(pr: PullRequestNode, block: Block): Readiness
   return block.isWhole ? READY : notReady('awaitingCheck');
 }
 
-/**
- * An author can open and resolve enough threads to push another person's thread off the first page. So a thread beyond
- * that page counts as open.
- */
+/** An author can push another person's open thread off the first page. So one beyond it counts as open. */
 export function hasOpenThread({ totalCount, nodes }: ReviewThreads): boolean {
   const resolved = (nodes ?? []).filter((thread) => thread?.isResolved === true);
   return resolved.length < totalCount;

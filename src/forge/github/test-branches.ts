@@ -13,10 +13,7 @@ interface Runs {
 /** No commit has as many workflow runs. */
 const MOST = 100;
 
-/**
- * Cancels the GitHub Actions runs of a commit. This only saves machine time, so a run that cannot be cancelled
- * continues.
- */
+/** This only saves machine time: a run that cannot be cancelled continues. */
 export async function cancelRuns(client: GithubClient, repository: ForgeRepository, sha: Sha): Promise<void> {
   const { permissions, isApp } = await client.installation(repository);
   if (isApp && permissions['actions'] !== 'write') return;
@@ -41,10 +38,7 @@ export async function cancelRuns(client: GithubClient, repository: ForgeReposito
   }
 }
 
-/**
- * Opens a draft pull request for a test branch. Idempotent: GitHub allows one per branch and base, and refuses a second
- * with "already exists". Answers the refusal, or undefined on success.
- */
+/** GitHub allows one per branch and base, and refuses a second with "already exists". Undefined on success. */
 // SPEC G6
 export async function openDraft(client: GithubClient, request: DraftRequest): Promise<Refusal | undefined> {
   const { repository, branch, title, body, targetBranch } = request;

@@ -24,7 +24,6 @@ interface Event {
 
 type Read = (event: Event) => readonly WebhookHint[];
 
-/** Turns a webhook into hints for queues. Other events yield none. */
 export function hintsOf(event: string, payload: Payload, ownAppId: number | undefined): readonly WebhookHint[] {
   const read = Object.hasOwn(READERS, event) ? READERS[event] : undefined;
   return read?.({ payload, action: textAt(payload, 'action'), ownAppId }) ?? [];

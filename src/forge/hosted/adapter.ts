@@ -6,10 +6,7 @@ import type { MergeAnswer, MergeState } from '../candidate/land-one-by-one.ts';
 import type { CandidateEntry, ForgeRepository, LandRequest, PublishRequest, PullRequestQuery } from '../forge.ts';
 import type { Hosting, RepositoryIdentity, RepositoryName } from '../hosting.ts';
 
-/**
- * The part of a forge with accounts that differs from one forge to the next. Commits, test branches and landings by push
- * go through git, in the same way for all of them (create-hosted-forge.ts).
- */
+/** Commits, test branches and landings by push go through git, alike for all (create-hosted-forge.ts). */
 export interface HostedAdapter {
   readonly hosting: Hosting;
   readonly remote: HostedRemote;

@@ -31,7 +31,6 @@ export interface CandidateParts {
   readonly testBranchPrefix: string;
 }
 
-/** Read with git, which no rate limit counts. */
 // SPEC G4
 export async function findBranchHead(
   { access }: CandidateParts,

@@ -19,7 +19,6 @@ import { createGitAccess } from './git-access.ts';
 import { landHosted } from './land.ts';
 
 export interface HostedOptions {
-  /** Folder for the local copies of repositories. */
   readonly directory: string;
   readonly clock: Timing;
   readonly testBranchPrefix: string;

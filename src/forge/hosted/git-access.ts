@@ -13,10 +13,7 @@ export interface GitAccess extends CommitAccess {
   findProblem(repository: ForgeRepository): Promise<string | undefined>;
 }
 
-/**
- * A queue needs about a hundredth of the branches and pull requests of a large repository, so only its own refs are
- * mirrored.
- */
+/** A queue needs a hundredth of the refs of a large repository, so that only its own are mirrored. */
 const SCOPE = ['refs/sluice/*'];
 
 // SPEC G1
@@ -83,10 +80,7 @@ function another(
   );
 }
 
-/**
- * Fetches commits by id. Forges serve every commit of the repository this way, including a head whose pull request ref
- * lags behind and one that was forced away. No local ref is left to clean up.
- */
+/** Forges serve every commit by id, also a head that was forced away. No local ref is left to clean up. */
 // SPEC G5
 export async function fetchMissing(
   git: GitRepository,

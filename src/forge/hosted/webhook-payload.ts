@@ -68,10 +68,7 @@ export function shaAt(value: unknown, ...names: readonly string[]): Sha | undefi
 
 export type Payload = Readonly<Record<string, unknown>>;
 
-/**
- * Answers the payload of a signed delivery, or a sentence why it cannot be read. A repository's webhook may be set to
- * send a form.
- */
+/** The payload of a signed delivery, or a sentence why there is none. A webhook may be set to send a form. */
 export function parsePayload(body: Buffer, contentType: string): Payload | string {
   const json = contentType.startsWith('application/x-www-form-urlencoded') ? fromForm(body) : body;
   if (!isUtf8(json)) return 'It is not UTF-8.';

@@ -184,10 +184,7 @@ async function findBranch(git: GitRepository, branch: string): Promise<Commit | 
   return isBranchName(branch) ? git.findCommit(branchRef(branch)) : undefined;
 }
 
-/**
- * The ancestry question starts a git process, so it is asked only where the answer can be yes: a merge of an ancestor
- * changes nothing. An empty commit changes nothing either, so that alone is no proof.
- */
+/** It starts a git process, so it is asked only where the answer can be yes. An empty commit is no proof. */
 async function getStanding(git: GitRepository, question: StandingQuestion): Promise<Standing> {
   const { head, target } = question;
   if (head.sha === target.sha) return { standing: 'merged' };
@@ -270,10 +267,7 @@ const HTTPS = new RegExp(`^https://${USER}?${HOST}(?::\\d{1,5})?/\\S+$`, 'i');
 const SSH = new RegExp(`^ssh://${USER}?${HOST}(?::\\d{1,5})?/\\S+$`, 'i');
 const SCP = new RegExp(`^${USER}${HOST}:(?![:-])\\S+$`, 'i');
 
-/**
- * Reads the `git` value of a repository. Only the forms listed here are accepted, because some git transports run
- * commands, and a leading dash would be read as an option.
- */
+/** Only these forms are accepted: some git transports run commands, and a leading dash would be an option. */
 export function parseLocation(value: string | undefined): ParsedLocation {
   if (value === undefined || value === '') return refuse('A plain git repository needs a path or URL.');
   if (value.length > MAX_LENGTH) return refuse(`The path or URL is longer than ${MAX_LENGTH} characters.`);

@@ -10,7 +10,6 @@ import type { AccountData, RepositoryData } from './data.ts';
 import { type Answer, type Exchange, isRepeatable, type Lost, send } from './exchange.ts';
 import { lostAnswer, messageIn, refusedAnswer } from './unavailable.ts';
 
-/** The connection to one Gitea or Forgejo. */
 export interface GiteaConnection {
   /** The value of `repo.host`, in lower case. */
   readonly host: string;

@@ -15,10 +15,7 @@ export interface Need {
 export type Resource = 'core' | 'graphql';
 
 export interface Turn {
-  /**
-   * Must be called once, with the answer, or undefined when none arrived. Tells whether a rate limit refused the
-   * request.
-   */
+  /** To be called once; undefined when no answer arrived. Tells whether a rate limit refused the request. */
   end(answer: AnswerFacts | undefined): boolean;
 }
 
@@ -51,10 +48,7 @@ const MAX_WAIT_MS = 30_000;
 const MAX_AT_ONCE = 20;
 /** GitHub's documentation says one minute when there is no `retry-after`. */
 const SECONDARY_WAIT_MS = 60_000;
-/**
- * GitHub allows an installation some hundred writes an hour, and then refuses all its requests for a while. If comments
- * resumed at once after each refusal, few landings would get through. So comments back off exponentially up to this.
- */
+/** GitHub allows some hundred writes an hour, and then refuses all requests: comments back off up to this. */
 const MAX_BACKOFF_MS = 15 * 60_000;
 /** Allows for clock skew between GitHub and the server. */
 const RESET_LEEWAY_MS = 1_000;
@@ -205,7 +199,6 @@ export class Budget {
   }
 }
 
-/** Merges never wait for comments. */
 // SPEC G9
 function isPaced({ isAct, urgency }: Need): boolean {
   return isAct && urgency === 'page';

@@ -154,10 +154,7 @@ export class GithubClient {
     return { data: data.data, problems };
   }
 
-  /**
-   * Sends several mutations as one request. GitHub executes them in order, each on its own. The problems name those
-   * that failed.
-   */
+  /** GitHub executes them in order, each on its own. The problems name those that failed. */
   async mutate<Data>(mutation: GraphqlMutation): Promise<GraphqlAnswer<Partial<Data> | undefined>> {
     const answer = await this.#askGraphql<Partial<Data>>(mutation, true);
     return { data: answer.data ?? undefined, problems: problemsIn(answer) };
@@ -177,7 +174,6 @@ export class GithubClient {
     return this.#installations.find(repository);
   }
 
-  /** The present name of a repository. It may have been renamed since it was registered. */
   // SPEC G108
   resolve(repository: RepositoryName, { isAsked } = { isAsked: false }): Promise<ResolvedRepository> {
     const key = keyOf(repository);
@@ -241,7 +237,6 @@ export class GithubClient {
     }
   }
 
-  /** GitHub ignored a request with a refused token, so it is sent once more with a fresh one. */
   // SPEC G99
   async #ask(repository: RepositoryName, asked: Omit<Ask, 'headers'>): Promise<Received> {
     const { installation, token } = await this.#connect(repository);

@@ -1,6 +1,5 @@
 import { Fault } from '../../../lib/fault.ts';
 
-/** Connection to github.com or to one Enterprise host. */
 export interface GithubConnection {
   /** The value of `repo.host`, in lower case. */
   readonly host: string;

@@ -5,7 +5,6 @@ import { inSpan } from '../../../lib/trace.ts';
 import { bareText } from '../../hosted/forge-text.ts';
 import { type Budget, exhausted, type Resource, type Urgency } from './budget.ts';
 
-/** One request to GitHub. */
 export interface Ask {
   /** A method with a path or URL, in octokit's form. */
   readonly route: string;
@@ -151,7 +150,6 @@ export function problemsIn(data: unknown): readonly GitHubProblem[] {
   }));
 }
 
-/** The message of a refusal. */
 export function messageIn(data: unknown): string {
   if (typeof data === 'string') return bareText(data);
   if (typeof data !== 'object' || data === null || !('message' in data)) return '';

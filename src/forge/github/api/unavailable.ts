@@ -55,9 +55,7 @@ export function tooMuch(detail: string): Fault {
   return new Fault('FORGE_UNAVAILABLE', detail, { cause: { isTooMuch: true } });
 }
 
-/**
- * GitHub timed out or refused the size of the query, so a smaller one may succeed. GitHub answers 503 when it is down.
- */
+/** It timed out or was refused for its size: a smaller query may succeed. GitHub answers 503 when it is down. */
 export function isOverwhelmed(error: unknown): boolean {
   if (!(error instanceof Fault) || typeof error.cause !== 'object' || error.cause === null) return false;
   return 'isTooMuch' in error.cause || ('status' in error.cause && [502, 504].includes(Number(error.cause.status)));

@@ -22,7 +22,6 @@ export interface CheckFacts {
   readonly hasDraftPullRequests: boolean;
 }
 
-/** Finds required checks that can never report on a test branch, before a candidate waits for one. */
 // SPEC G96
 export function inspectChecks(facts: CheckFacts): readonly SetupFinding[] {
   if (facts.required.length === 0) {

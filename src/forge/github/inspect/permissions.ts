@@ -15,9 +15,7 @@ export function inspectPermissions(given: Granted): readonly SetupFinding[] {
   );
 }
 
-/**
- * Names all missing permissions in one sentence, so that the operator grants them once. Undefined when git can be used.
- */
+/** In one sentence, so that the operator grants them once. Undefined when git can be used. */
 export function describeNoContents(given: Granted): string | undefined {
   const missing = findMissing(given);
   if (!missing.some(([name]) => name === 'contents')) return undefined;

@@ -101,7 +101,6 @@ function nameOf({ rulesets }: BranchRules, { ruleset_id }: Rule): string {
   return name === undefined ? 'A ruleset' : `The ruleset "${name}"`;
 }
 
-/** Tells which other actors could push to the target branch. */
 // SPEC G155
 function inspectUpdates(of: BranchRules): readonly SetupFinding[] {
   const { branch, protection } = of;

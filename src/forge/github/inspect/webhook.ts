@@ -10,7 +10,6 @@ interface DeliveryRecord {
   readonly status?: string;
 }
 
-/** Number of recent deliveries that are read. */
 const LOOKED_AT = 30;
 
 /** Tells whether webhooks arrive. Without them the poller finds every change within a minute. */
