@@ -33,7 +33,6 @@ interface CopyProgress {
   readonly totalPages: number;
 }
 
-/** Asks again and again how far the server is, and shows it on one line of a terminal; elsewhere nothing. */
 // SPEC W30
 export async function showProgress<T>(
   work: Promise<T>,
@@ -60,7 +59,6 @@ function resolveBackupFile(file: string): string {
   return /[\\/]/.test(file) ? path.resolve(file) : file;
 }
 
-/** Says which token counts after a restore: it depends on when the backup was made. */
 // SPEC W31
 async function describeTokens(context: Context, tokenFile: string | null): Promise<readonly string[]> {
   const { source } = context.token();

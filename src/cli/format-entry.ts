@@ -130,10 +130,7 @@ function formatReason({ text, url }: ExplanationReason): string {
   return url === undefined ? clean(text) : `${clean(text)} ${clean(url)}`;
 }
 
-/**
- * If the last event is a failure of checks of the built-in runner: the commands that print their logs. Its results name
- * the command; a CI outside has its logs elsewhere, and its reasons end with their addresses.
- */
+/** A CI outside has its logs elsewhere, and its reasons end with their addresses. */
 // SPEC W33
 function formatLogs(timeline: Timeline | undefined, explanation: Explanation | undefined): string[] {
   if (explanation !== undefined && !explanation.reasons.some(namesLog)) return [];

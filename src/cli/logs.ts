@@ -40,7 +40,6 @@ async function showLogs(context: Context, { candidate, check, follow }: Given<ty
   }
 }
 
-/** The failed checks, or all if none failed. */
 // SPEC W11
 function chooseChecks({ checks }: Pick<Answer, 'checks'>): readonly string[] {
   const failed = checks.filter(({ conclusion }) => conclusion !== undefined && FAILED.has(conclusion));
@@ -84,7 +83,6 @@ async function showLog(context: Context, wanted: Wanted): Promise<void> {
   }
 }
 
-/** Yields all parts of the log; with --follow, until the log is complete. */
 // SPEC W12
 async function* readLog(context: Context, { candidate, check, isFollowing }: Wanted): AsyncGenerator<Answer> {
   const patience = createPatience({ failed: say, back: say });
@@ -135,9 +133,7 @@ function describeNothing({ check, checks, complete }: Answer): string {
     : `${clean(check)} has printed nothing yet.`;
 }
 
-/**
- * The output of a check is foreign text. On a terminal its colours stay, and every other control sequence is removed.
- */
+/** Foreign text. On a terminal its colours stay, and every other control sequence is removed. */
 interface LogText {
   /** Sanitizes the next part; an incomplete sequence at its end waits for the following part. */
   add(text: string): string;

@@ -4,7 +4,6 @@ import { splitJsonFields } from './core/json-fields.ts';
 import { clean, say, write } from './core/terminal.ts';
 import { createProgram } from './program.ts';
 
-/** Runs one command line and returns the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
   handleOutputErrors();
   const { program } = createProgram();
@@ -22,10 +21,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/**
- * `sluice help queue` as `sluice queue --help`, and `sluice help queue show` as `sluice queue help show`: commander
- * would explain the branch without loading it. An unknown word is passed on and refused.
- */
+/** `sluice help queue` as `sluice queue --help`: commander would explain the branch without loading it. */
 function expandHelp(argv: readonly string[], names: readonly string[]): readonly string[] {
   const [first, name, ...rest] = argv;
   if (first !== 'help' || name === undefined) return argv;

@@ -41,9 +41,7 @@ function readTargets({ target, targetsFile, all, none }: Given<typeof OPTIONS>):
   return readTargetsFile(targetsFile as string);
 }
 
-/**
- * An empty file more often comes from a failed tool than from a change without impact, so it needs an explicit option.
- */
+/** An empty file comes from a failed tool more often than from no impact, so it needs an explicit option. */
 function readTargetsFile(file: string): string[] {
   const { name, text } = readInput(file);
   const lines = text.split('\n').map((line) => line.trim());

@@ -39,7 +39,6 @@ interface Waited extends EntryPlace {
   readonly timeout?: number;
 }
 
-/** Waits, then prints the end. The exit code says which one it is. */
 // SPEC W27
 export async function waitForEnd(context: Context, { timeout, ...entry }: Waited): Promise<void> {
   const progress = createProgressLine();
@@ -102,7 +101,6 @@ interface ProgressLine {
 
 const CLEAR = '\r\u001b[K';
 
-/** On a terminal one line that is redrawn, elsewhere a line with its time for each change. */
 // SPEC W28
 function createProgressLine(stream: NodeJS.WriteStream = process.stderr): ProgressLine {
   const isLive = stream.isTTY && process.env['TERM'] !== 'dumb';

@@ -13,10 +13,7 @@ export interface Program {
   loadEverything(): Promise<void>;
 }
 
-/**
- * The tree of commands. Each first word loads its branch on use: `sluice --version` and the help load only commander,
- * and no command pays for another.
- */
+/** Each first word loads its branch on use: no command pays for another. */
 export function createProgram(): Program {
   const program = createRoot();
   const loaders = new Map<string, () => Promise<Branch>>();

@@ -39,7 +39,6 @@ function proposeAdaptive(repo: RepoRef, { branch, optimizationMode }: DescribedQ
   return `Let the queue size its own groups: ${command}\n`;
 }
 
-/** Reports at once any setup fault that would block the first pull request; without one, the next step. */
 // SPEC G97, Q41
 async function describeNext(context: Context, repo: RepoRef, targetBranch: string): Promise<string> {
   const place = `${formatRepo(repo)} ${targetBranch}`;

@@ -31,7 +31,6 @@ export interface FoundRemote {
   readonly defaultBranch: string | undefined;
 }
 
-/** The first remote of the work tree here that the server knows: origin, else upstream, else any other. */
 // SPEC W22
 export async function getRegisteredRemote(known: readonly KnownRepository[]): Promise<FoundRemote> {
   const read = await readSortedRemotes();
@@ -40,7 +39,6 @@ export async function getRegisteredRemote(known: readonly KnownRepository[]): Pr
   return match;
 }
 
-/** The same for an upload, which may be the first the server hears of a repository: else the name in `origin`. */
 // SPEC W41
 export async function chooseUploadRepo(
   known: readonly KnownRepository[],

@@ -107,11 +107,7 @@ export class Client {
     return { 'x-api-token': secret, ...(organization === undefined ? {} : { 'x-organization': organization }) };
   }
 
-  /**
-   * Repeats a request that was turned away for now, when the server says. A 503 nearly always means that nothing was
-   * done. After a failover (D34) a write may have been: operations that set something can be repeated, and a second
-   * creation is refused.
-   */
+  /** After a failover (D34) a write may have been done: it can be repeated, and a second creation is refused. */
   // SPEC W21
   async #sendPatiently(send: () => Promise<Answer>, retries: number): Promise<Answer> {
     for (let tried = 0; ; tried += 1) {

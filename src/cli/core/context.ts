@@ -16,7 +16,6 @@ export interface GlobalOptions {
   readonly org?: string;
 }
 
-/** The context of every command that calls a server. */
 export interface Context {
   readonly client: Client;
   readonly isJson: boolean;

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The answer of a server. */
 export interface Answer {
   readonly status: number;
   readonly type: string;
@@ -19,7 +18,6 @@ export interface ExchangeOptions {
   readonly timeoutMs: number;
 }
 
-/** No answer came in time. */
 export class TimeoutError extends Error {
   override readonly name = 'TimeoutError';
 }

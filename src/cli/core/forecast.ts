@@ -10,7 +10,6 @@ interface Foretold {
 /** The first forecast of a queue takes about this long. */
 const MAKING_MS = 700;
 
-/** Reads once more if the forecast is being made. A person waits for it, and a script does not. */
 // SPEC W50
 export async function readForetold<Name extends 'pollQueue' | 'pollPullRequest'>(
   context: Context,

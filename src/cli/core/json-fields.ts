@@ -31,7 +31,6 @@ export interface KnownFields {
   readonly items: string;
 }
 
-/** The reply as JSON; with names, only these fields of it, or of each item of its list. */
 // SPEC W34
 export function formatJson(reply: unknown, names: string | undefined, known: readonly KnownFields[] = []): string {
   return JSON.stringify(pickFields(reply, names, known), null, 2);

@@ -1,6 +1,5 @@
 import { distanceOf } from '../../lib/nearest.ts';
 
-/** The known names that a misspelt one may mean, the nearest first, three at most. */
 // SPEC W35
 export function nearest(wrong: string, known: Iterable<string>): string[] {
   const text = wrong.toLowerCase();

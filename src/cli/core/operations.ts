@@ -46,10 +46,7 @@ export type OperationName = keyof Operations;
 export type BodyOf<Name extends OperationName> = Static<Operations[Name]['body']>;
 export type AnswerOf<Name extends OperationName> = Static<Operations[Name]['reply']>;
 
-/**
- * The path of an operation, and whether it only reads. The table is generated from the contract: loading the contract
- * itself would cost every command more time than its request.
- */
+/** Loading the contract itself would cost every command more time than its request. */
 // SPEC W20
 export function routeOf(name: OperationName) {
   const { method = 'POST', path = `/${name}`, isRead = false } = routes[name] ?? {};

@@ -1,10 +1,7 @@
 import { CliError, EXIT } from './exit.ts';
 
 export interface Patience {
-  /**
-   * Returns the answer; undefined if the server is unavailable for now, which is reported once. Throws every other
-   * error.
-   */
+  /** Undefined if the server is unavailable for now, which is reported once. Throws every other error. */
   ask<T>(question: () => Promise<T>): Promise<T | undefined>;
 }
 

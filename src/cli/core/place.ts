@@ -11,7 +11,6 @@ export interface Place {
   readonly targetBranch: string;
 }
 
-/** A pull request of a queue. */
 export interface EntryPlace extends Place {
   readonly pr: { readonly number: number };
 }

@@ -13,10 +13,7 @@ export interface StreamOptions {
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
-/**
- * Posts a body while it is produced. `fetch` would lose the answer of a server that refuses before it has read
- * everything, and that answer tells the user what to do.
- */
+/** `fetch` would lose the answer of a server that refuses before it has read everything. */
 export function postStream(url: string, { headers, body, idleMs }: StreamOptions): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const { request } = url.startsWith('https:') ? https : http;

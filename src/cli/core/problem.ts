@@ -147,10 +147,7 @@ const MONITOR_OPTIONS: readonly (readonly [field: string, option: string])[] = [
   ['/monitor/parameters', '--parameter'],
 ];
 
-/**
- * `/monitor/parameters/window_hours` as `--parameter window_hours`. A field without an option keeps its path in the
- * file.
- */
+/** `/monitor/parameters/window_hours` as `--parameter window_hours`. A field without an option keeps its path. */
 function nameOfMonitorField(pointer: string): string {
   const found = MONITOR_OPTIONS.find(([field]) => pointer === field || pointer.startsWith(`${field}/`));
   if (found === undefined) return formatPath(pointer);

@@ -8,7 +8,6 @@ interface Named {
   readonly targetBranch?: string;
 }
 
-/** The refusal of an unknown name, with the names that may have been meant. */
 // SPEC W35
 export async function explainRefusal(client: Client, error: unknown, body: unknown): Promise<unknown> {
   const code = error instanceof CliError ? (error.problem as { code?: string } | undefined)?.code : undefined;

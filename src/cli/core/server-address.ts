@@ -7,7 +7,6 @@ const DEFAULT_URL = 'http://127.0.0.1:8080';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** --url, else SLUICE_URL, else the server of the data folder here, else that of the last login. */
 // SPEC W26
 export function findAddress(given: string | undefined, environment: Environment): string {
   return parseAddress(

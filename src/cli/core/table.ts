@@ -24,7 +24,6 @@ interface CellColumn<Row> extends Column {
   readonly cell: (row: Row) => string;
 }
 
-/** A table as wide as the terminal; in pipes and files, cells between tabs without titles. */
 // SPEC W32
 export function formatRows<Row>(
   rows: readonly Row[],

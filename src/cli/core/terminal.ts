@@ -50,7 +50,6 @@ export function clean(text: string): string {
 /** Longer names tell no more, and would fill the screen. */
 const MAX_TITLE = 200;
 
-/** A title that somebody else wrote, for a sentence. */
 // SPEC W39
 export function cleanTitle(title: string): string {
   const text = clean(title);

@@ -53,7 +53,6 @@ export function wrap(text: string, width: number): string[] {
   );
 }
 
-/** The words in lines of at most `width` cells. A longer word has a line of its own, so that it can be copied. */
 // SPEC W29
 export function wrapWords(words: readonly string[], width: number): string[] {
   const lines: string[] = [];

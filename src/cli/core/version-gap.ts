@@ -9,7 +9,6 @@ export function describeVersionGap(server: string, own: string = readVersion()):
   return `The server has version ${clean(server)}, this command ${own}. ${advice} if an answer looks wrong.`;
 }
 
-/** A server answers commands of its own first number that are not newer than its second; while that is 0, only of both. */
 // SPEC W58
 export function judgeVersions(server: string, own: string) {
   const [theirs, ours] = [numbersOf(server), numbersOf(own)];

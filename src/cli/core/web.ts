@@ -15,7 +15,6 @@ interface Paged {
   readonly at?: string | undefined;
 }
 
-/** The page on the forge of the repository. Plain git has none, so that it is the dashboard's. */
 // SPEC W52
 export async function findPage(context: Context, { repo, forgePath, parts, at }: Paged): Promise<string> {
   if (repo.host !== 'local') return `https://${formatRepo(repo)}/${forgePath}`;
@@ -27,7 +26,6 @@ export async function findPage(context: Context, { repo, forgePath, parts, at }:
   return `${context.client.url}/${path}${at === undefined ? '' : `?at=${encodeURIComponent(at)}`}`;
 }
 
-/** Prints the address, and opens it: with BROWSER, or on a terminal with the opener of the system, if there is one. */
 // SPEC W36
 export function openPage(url: string): void {
   write(url);

@@ -19,7 +19,6 @@ export interface Part {
 export const MAX_DATA = 24_000;
 const MAX_ERROR = 2_000;
 
-/** The data of the parts between marks. The marks are random, so that no data can close them. */
 // SPEC W56
 export function formatAnswer(parts: readonly Part[], secret: string | undefined): string {
   const mark = `untrusted-${randomBytes(6).toString('hex')}`;

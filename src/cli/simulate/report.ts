@@ -25,7 +25,6 @@ export interface Band {
   readonly columns: readonly Pick<Column, 'name' | 'measures' | 'timesOracle'>[];
 }
 
-/** The result of a simulation. */
 export interface Report {
   readonly workload: {
     readonly source: string;

@@ -236,7 +236,6 @@ async function unpack(file: string, bytes: Buffer): Promise<Buffer> {
 const EVERY_MS = 200;
 const BAR = 20;
 
-/** A bar on a terminal, redrawn while the simulation runs. Nothing elsewhere. */
 // SPEC W45
 export class ProgressBar {
   readonly #stream: NodeJS.WriteStream;

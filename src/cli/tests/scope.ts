@@ -22,7 +22,6 @@ interface ScopeOptions {
 
 const SCOPE = { '-R, --repo <repo>': [REPO_OPTION_TEXT, parseRepo], '--org <slug>': ORG_TEXT } as const;
 
-/** The tests of one repository. */
 export const TESTS_OF_REPO: Subject<TestScope> = {
   takes: SCOPE,
   find: async (context, _words, { org, repo }: ScopeOptions) => ({
@@ -31,7 +30,6 @@ export const TESTS_OF_REPO: Subject<TestScope> = {
   }),
 };
 
-/** One test. */
 export const TEST: Subject<TestScope & { readonly test_id: string }> = {
   takes: {
     '<test>': 'The id of the test, or a part of its name, class, file or suite that only it has.',
@@ -94,7 +92,6 @@ async function listNames(context: Context, scope: TestScope, words: string): Pro
   return found.flatMap(({ tests }) => tests.map(({ name }) => name));
 }
 
-/** The id of the test that the words match. If several match, the error lists them. */
 // SPEC W19
 async function findTestId(context: Context, scope: TestScope, words: string): Promise<string> {
   if (TEST_ID.test(words)) return words;

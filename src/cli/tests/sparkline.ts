@@ -12,10 +12,7 @@ const DAY_MS = 86_400_000;
 const BARS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 const DIGITS = ['1', '2', '3', '4', '5', '6', '7', '8', '9'] as const;
 
-/**
- * Two rows with one column a day, the oldest first: the number of runs relative to the busiest day, and the share that
- * failed. A day without runs or failures is a dot; one failure in a thousand runs is still a bar.
- */
+/** A day without runs or failures is a dot. */
 // SPEC W7
 export function formatSparkline({ first_day, runs, failures }: Daily, isUnicode: boolean): string {
   const most = Math.max(1, ...runs);
@@ -36,9 +33,7 @@ export function formatSparkline({ first_day, runs, failures }: Daily, isUnicode:
   ].join('\n');
 }
 
-/**
- * One row with one column a day: a dot without runs, the lowest bar if all runs passed, and higher the more of them failed.
- */
+/** One column a day: a dot without runs, the lowest bar if all passed, and higher the more of them failed. */
 export function formatDays(runs: readonly number[], failures: readonly number[]): string {
   const [low, ...others] = BARS;
   return runs

@@ -1,6 +1,4 @@
-/**
- * The facts at the end of an upload. The rules follow the reference uploader, except that it excuses truncated reports.
- */
+/** The rules follow the reference uploader, except that it excuses truncated reports. */
 export interface UploadEnd {
   /** The exit code of the test process, if it was given. */
   readonly given: number | undefined;
@@ -13,9 +11,7 @@ export interface UploadEnd {
   /** Every report was read to its end. A truncated one may hide more failures. */
   readonly isWhole: boolean;
   readonly quarantine: Quarantine;
-  /**
-   * `refused`: 401, 403 or 404, which a retry does not fix. `failed`: any other error. `none`: nothing was to be sent.
-   */
+  /** `refused`: 401, 403 or 404, which a retry does not fix. `none`: nothing was to be sent. */
   readonly sent: 'sent' | 'refused' | 'failed' | 'none';
   readonly isEmptyAllowed: boolean;
 }

@@ -54,7 +54,6 @@ function fieldsOf({ org, facts, root }: UploadRun): Readonly<Record<string, stri
   };
 }
 
-/** The inputs of one upload command. */
 export interface UploadRun {
   readonly context: Context;
   readonly options: UploadOptions;

@@ -161,7 +161,6 @@ function formatFailing({ id, names, message }: FailingTest, mark: Mark): string 
   return `  ${paintNote(...mark)} ${clean(`${name}${file}${why}`)}\n    ${paintNote('gray', id)}`;
 }
 
-/** Explains the exit code. */
 function explainExit(end: UploadEnd, code: number): string {
   const isOwn = code === end.given && end.sent !== 'refused';
   return `Exit code ${code}${isOwn ? ', that of the test process' : ''}: ${explain(end)}`;

@@ -10,7 +10,6 @@ import { usageError } from '../core/exit.ts';
 import { clean } from '../core/terminal.ts';
 import type { UploadOptions } from './options.ts';
 
-/** Facts from the command line. */
 export type GivenFacts = Partial<UploadOptions>;
 
 /** The facts sent with the reports. A text that is empty is not sent. */
@@ -26,7 +25,6 @@ export interface FactSources {
 const NO_COMMIT = { branch: '', message: '', authorName: '', authorEmail: '', isUncloned: false };
 const NO_RULES = { testBranchPrefix: 'sluice-test', stableBranches: [] };
 
-/** Options win over the environment of CI, which wins over the checkout. */
 // SPEC W6
 export async function chooseFacts(given: GivenFacts, sources: FactSources) {
   const { environment } = sources;
@@ -60,10 +58,7 @@ export async function chooseFacts(given: GivenFacts, sources: FactSources) {
   };
 }
 
-/**
- * GitHub tests a pull request as a merge with its target branch, which is another commit each time. Two runs of the
- * same change share only its head.
- */
+/** The merge with the target branch is another commit each time: two runs of one change share only its head. */
 // SPEC W18
 async function chooseSha(
   commit: CiCommit,
@@ -92,9 +87,7 @@ async function chooseBranch(branch: string, checkout: () => Promise<Checkout | u
   );
 }
 
-/**
- * Includes the platform: a job that runs on several has one name, and a test that fails on one of them is not flaky.
- */
+/** Includes the platform: a job of several has one name, and a test that fails on one of them is not flaky. */
 function nameJob(job: string): string {
   const name = clean(job).trim();
   return name === '' ? '' : `${name} on ${process.platform}-${process.arch}`;

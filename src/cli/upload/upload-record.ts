@@ -23,7 +23,6 @@ const SENTENCES: Readonly<Record<string, string>> = {
   FAILED: 'Nothing of it could be used.',
 };
 
-/** The result of an upload, a line each. */
 export function formatRecord(upload: DescribedUpload): string[] {
   const sentence = SENTENCES[upload.status] ?? upload.status;
   const runs = upload.test_runs === 1 ? '1 run' : `${upload.test_runs} runs`;

@@ -7,7 +7,6 @@ import { alignRows } from './rows.ts';
 
 export interface FrameOptions {
   readonly width: number;
-  /** Maximum number of lines. */
   readonly height: number;
   readonly now: number;
   /** A message about the view itself, such as "server unavailable". */
@@ -28,9 +27,7 @@ const INDENT = 2;
 /** `sluice queue show` lists older alarms. */
 const ALARM_MS = 3_600_000;
 
-/**
- * The whole view: the lanes under test, the waiting entries with their reasons, and those that left. A pure function.
- */
+/** A pure function. */
 // SPEC W2
 export function renderFrame(snapshot: Snapshot, options: FrameOptions): readonly string[] {
   const head = renderHead(snapshot, options);

@@ -62,7 +62,6 @@ export async function readSnapshot(context: Context, place: Place, last?: Readin
   return { snapshot: { place, queue, runs, left: shown, records }, ended, since };
 }
 
-/** The pull requests that are under test. */
 export function testedIn(runs: readonly TestRun[]): ReadonlySet<number> {
   return new Set(runs.flatMap((run) => run.testedPullRequests.map(({ prNumber }) => prNumber)));
 }

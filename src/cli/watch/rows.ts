@@ -1,10 +1,7 @@
 import { GAP, MIN_WIDTH, shrink } from '../core/table.ts';
 import { cut, padEnd, shownWidth } from '../core/text-width.ts';
 
-/**
- * Aligned lines, none longer than `width`. The last `loose` columns shrink, the widest first; if that is not enough,
- * the line is cut. Cells are clean, and may be coloured.
- */
+/** The last `loose` columns shrink, the widest first; then the line is cut. Cells are clean, and may be coloured. */
 export function alignRows(rows: readonly (readonly string[])[], width: number, loose: number): string[] {
   const count = Math.max(0, ...rows.map((row) => row.length));
   const widths = Array.from({ length: count }, (_, index) =>

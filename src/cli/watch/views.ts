@@ -89,7 +89,6 @@ const TYPES = ['pull_request.*', 'queue.*', 'alarm.*'];
 /** How many events from before the watch are shown. */
 const PAST = 10;
 
-/** Events as `sluice events --follow` prints them. */
 // SPEC W1
 function createLines(context: Context, place: Place): View {
   const follow = followEvents(context, { ...place, types: TYPES }, PAST);
@@ -112,10 +111,7 @@ function createLines(context: Context, place: Place): View {
   };
 }
 
-/**
- * The escape sequence from the previous picture to the next. On a terminal that became narrower the previous lines are
- * wrapped.
- */
+/** The escape sequence from the previous picture to the next. A narrower terminal wraps the previous lines. */
 export function redraw(before: readonly string[], lines: readonly string[], columns: number): string {
   const height = before.reduce((sum, line) => sum + rowsOf(line, columns), 0);
   const up = height === 0 ? '' : `${ESC}${height}A`;

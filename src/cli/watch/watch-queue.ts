@@ -16,7 +16,6 @@ export interface WatchOptions {
 const MOVING_MS = 500;
 const IDLE_MS = 2_000;
 
-/** An open view. */
 export interface Watch {
   /** Resolves with the kind of end: as asked, or by a signal. Rejects if there is no queue to watch. */
   readonly ended: Promise<'done' | 'stopped'>;
@@ -26,10 +25,7 @@ export interface Watch {
   finish(): Promise<'done' | 'stopped'>;
 }
 
-/**
- * Shows a queue until it is empty, if asked for, or the user stops it: on a terminal as a picture, elsewhere as lines.
- * If the server does not answer the first poll, that is an error; if it becomes unavailable later, the watch waits for it.
- */
+/** On a terminal a picture, elsewhere lines. Only the first poll may fail: later the watch waits for the server. */
 export function watchQueue(context: Context, place: Place, options: WatchOptions): Watch {
   const view = createView(context, place);
   const interruption = listenForStop(options.signal);
