@@ -31,7 +31,6 @@ function parseSchedule(read: Read) {
   return { everyMs, keep: Number(read('SLUICE_BACKUP_KEEP') ?? VARIABLES.SLUICE_BACKUP_KEEP.default) };
 }
 
-/** The configuration of the server, checked and typed. */
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -157,7 +156,6 @@ function problemOf(variable: Variable, given: string): string | undefined {
   }
 }
 
-/** Rules beyond the kind of a variable. Their messages never repeat the value of a secret. */
 const RULES: Rules<''> = {
   ...GITHUB_RULES,
   ...GITEA_RULES,
@@ -203,7 +201,6 @@ function findRemoved(environment: Environment): string[] {
 /** A misspelt variable would silently have no effect, so it is reported. These belong to the client. */
 const CLIENT_VARIABLES = ['SLUICE_TOKEN'];
 
-/** A variable of an earlier version that is not needed any more. */
 // SPEC D30
 const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   SLUICE_SERVER_URL: 'has no effect: servers no longer send requests to each other. Remove it.',

@@ -35,7 +35,6 @@ export type GiteaEnvironment = Omit<GiteaSettings, 'token'> & {
 
 export const GITEA_TOKEN = /^[\x21-\x7e]{10,200}$/;
 
-/** The rules of single variables. Their messages never repeat the value of a secret. */
 export const GITEA_RULES: Rules<'SLUICE_GITEA_'> = {
   SLUICE_GITEA_URL: checkGiteaUrl,
   SLUICE_GITEA_TOKEN: (given) => (GITEA_TOKEN.test(given) ? undefined : 'must be an access token, without spaces'),

@@ -2,7 +2,6 @@ import { createPrivateKey } from 'node:crypto';
 import { checkForgeHost } from './forge-host.ts';
 import type { Read, Rules } from './variables.ts';
 
-/** The connection to one GitHub, as configured. */
 export interface GithubSettings {
   readonly host: string;
   readonly apiUrl: string | undefined;
@@ -28,7 +27,6 @@ export type GithubEnvironment = Omit<GithubSettings, 'auth'> & {
   readonly webhookSecret: string | undefined;
 };
 
-/** The rules of single variables. Their messages never repeat the value of a secret. */
 export const GITHUB_RULES: Rules<'SLUICE_GITHUB_'> = {
   SLUICE_GITHUB_HOST: checkForgeHost,
   SLUICE_GITHUB_APP_ID: (given) =>
@@ -48,7 +46,6 @@ export const CLIENT_ID = /^[\w.]{8,80}$/;
 export const CLIENT_SECRET = /^[\x21-\x7e]{20,200}$/;
 export const TOKEN = /^[\x21-\x7e]{10,500}$/;
 
-/** Finds variables that do not fit together, in words. */
 // SPEC G89
 export function checkGithub(read: Read): string[] {
   const [app, token] = [read('SLUICE_GITHUB_APP_ID'), read('SLUICE_GITHUB_TOKEN')];

@@ -11,7 +11,6 @@ export interface ConnectionSource<Connection> {
   loadFiles(dataFolder: string, connected: ReadonlySet<string>): Promise<FoundConnections<Connection>>;
 }
 
-/** Loads the connection of the environment and those of files. The environment wins for its host. */
 // SPEC G67
 export async function loadConnections<Connection extends { readonly host: string }>(
   source: ConnectionSource<Connection>,

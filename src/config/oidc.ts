@@ -6,7 +6,6 @@ import { type Read, type Rules, VARIABLES } from './variables.ts';
 /** How people sign in with an OpenID Connect provider. */
 type OidcConfig = NonNullable<ReturnType<typeof parseOidc>>;
 
-/** The rules of single variables. Their messages never repeat the value of a secret. */
 export const OIDC_RULES: Rules<'SLUICE_OIDC_'> = {
   SLUICE_OIDC_ISSUER: (given) => {
     const { protocol, hostname, search, hash } = new URL(given);
@@ -32,7 +31,6 @@ const NEEDING = [
   'SLUICE_ROLES_FILE',
 ] as const;
 
-/** Finds variables that do not fit together, in words. */
 export function checkOidc(read: Read): string[] {
   if (read('SLUICE_OIDC_ISSUER') === undefined) {
     const alone = NEEDING.find((name) => read(name) !== undefined);

@@ -1,6 +1,5 @@
 import { type Read, type Rules, VARIABLES } from './variables.ts';
 
-/** The rules of single variables. Their messages never repeat the value of a secret. */
 export const OTEL_RULES: Rules<'OTEL_'> = {
   OTEL_EXPORTER_OTLP_ENDPOINT: checkReceiver,
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: checkReceiver,
@@ -28,14 +27,12 @@ function isVisible(text: string): boolean {
   return /^[\t\x20-\x7e]*$/.test(text);
 }
 
-/** Traces are off unless a receiver is named. */
 // SPEC M21
 export function isTraced(read: Read): boolean {
   const isOff = read('OTEL_SDK_DISABLED')?.toLowerCase() === 'true' || read('OTEL_TRACES_EXPORTER') === 'none';
   return !isOff && (read('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? read('OTEL_EXPORTER_OTLP_ENDPOINT')) !== undefined;
 }
 
-/** The receiver of traces, and what it is told. */
 export function parseOtel(read: Read) {
   if (!isTraced(read)) return undefined;
   const below = read('OTEL_EXPORTER_OTLP_ENDPOINT')?.replace(/\/*$/, '/v1/traces');

@@ -4,7 +4,6 @@ import { isRole, ROLES, type Role } from '../lib/role.ts';
 import { checkSlug } from '../lib/text.ts';
 import { readNamedFile } from './read-named-file.ts';
 
-/** A line of the table of roles. */
 interface RoleLine {
   readonly who: { readonly kind: 'everyone' | 'group' | 'user'; readonly name: string };
   readonly organization: string;

@@ -2,7 +2,6 @@ import { availableParallelism } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { type Read, VARIABLES } from './variables.ts';
 
-/** The configuration of the built-in runner. */
 export function parseRunner(read: Read) {
   return {
     jobs: Number(read('SLUICE_RUNNER_JOBS') ?? availableParallelism()),

@@ -1,7 +1,6 @@
 import { Fault } from '../lib/fault.ts';
 import type { Config } from './config.ts';
 
-/** Why the server did not start, and what to do about it. */
 export function describeStartError(error: unknown, config: Config): string {
   if (error instanceof Fault) return error.told === undefined ? error.detail : `${error.detail} ${error.told}`;
   const code = (error as { code?: string }).code;

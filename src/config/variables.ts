@@ -1,8 +1,6 @@
 import { LOG_LEVELS } from '../lib/log.ts';
 
-/**
- * Every environment variable that the server reads. `sluice serve --help` and docs/configuration.md are made from it.
- */
+/** `sluice serve --help` and docs/configuration.md are made from it. */
 
 export type VariableKind = 'text' | 'integer' | 'url' | 'choice';
 
@@ -285,7 +283,7 @@ export type VariableName = keyof typeof VARIABLES;
 /** The value of a variable. Undefined if it is not set. */
 export type Read = (name: VariableName) => string | undefined;
 
-/** Rules of variables whose names begin so: the problem of a value as the end of a sentence. */
+/** By variable: the problem of a value as the end of a sentence, which never repeats a secret. */
 export type Rules<Prefix extends string> = {
   readonly [Name in Extract<VariableName, `${Prefix}${string}`>]?: (given: string) => string | undefined;
 };

@@ -6,7 +6,6 @@ import { boolean, component, exactlyOneOf, fixedEnum, integer, list, record, tex
 
 const MAX_PRS = 100;
 
-/** One pull request, or several. */
 export function oneOrSeveral<Item extends TSchema>(pr: Item) {
   const item = Type.Union([PrNumber, pr], {
     description: 'A number, or an object as pr is.',

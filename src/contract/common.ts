@@ -66,7 +66,6 @@ export const Pr = record('Pr', 'The pull request.', { number: PrNumber });
 /** Names a queue in every merge-queue operation. */
 export const queueRef = { repo: Repo, targetBranch: TargetBranch };
 
-/** Names the entry of a pull request. */
 export const entryRef = { repo: Repo, targetBranch: TargetBranch, pr: Pr };
 
 export const Empty = component(

@@ -28,7 +28,6 @@ const STAYS = ['submitted', 'queued', 'testing', 'pending_failure', 'failed', 'c
 /** Made only where a webhook asks for it. */
 export const DAILY_DIGEST = 'digest.daily';
 
-/** Every type of event, by family. */
 export const EVENT_TYPES: readonly string[] = [
   ...STAYS.map((word) => `pull_request.${word}`),
   ...STAYS.map((word) => `pull_request_batch.${word}`),

@@ -56,7 +56,6 @@ export interface Operation<Body extends TSchema = TSchema, Reply extends TSchema
 export type RequestOf<Op extends Operation> = Received<Op['body']>;
 export type ReplyOf<Op extends Operation> = View<Op['reply']>;
 
-/** The scope that a request needs. */
 // SPEC A50
 export function scopeOf({ scope, openFields }: Operation, body: unknown): Scope {
   if (openFields === undefined) return scope;

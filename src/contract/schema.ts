@@ -93,7 +93,6 @@ export function closed<Fields extends TProperties>(fields: Fields) {
   return Type.Object(fields, { additionalProperties: false });
 }
 
-/** Fields that may be absent. */
 export function optional<Fields extends TProperties>(fields: Fields) {
   const entries = Object.entries(fields).map(([name, schema]) => [name, Type.Optional(schema)]);
   return Object.fromEntries(entries) as { [Name in keyof Fields]: TOptional<Fields[Name]> };
@@ -130,7 +129,6 @@ export function recursive<T>(name: string, build: (self: TUnsafe<T>) => TSchema)
   return component(name, Type.Unsafe<T>({ ...build(self), $id: name }));
 }
 
-/** An enum in a reply: UPPER_SNAKE here, lower case on /trunk/v1. */
 // SPEC H8
 export function outputEnum<const Values extends readonly string[]>(
   values: Values,
@@ -243,10 +241,7 @@ export function nullableInstant(description: string) {
   return Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', description });
 }
 
-/**
- * Of two optional fields, a request gives one and not the other. Generators of clients pass over `if`, where they would
- * make types without fields of the members of an `anyOf`.
- */
+/** Generators of clients pass over `if`, and would make types without fields of the members of an `anyOf`. */
 export function exactlyOneOf(one: string, other: string) {
   return {
     if: { required: [one] },

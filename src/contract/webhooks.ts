@@ -76,7 +76,6 @@ const fields = {
   hasOtherKey: boolean('It was encrypted with another SLUICE_SECRET_KEY, so that this server cannot send to it.'),
 };
 
-/** Only a repeated answer lacks the secret, and only a client that sends an idempotency key gets one. */
 const secretFields = {
   secret: Type.Optional(text('Checks signatures. It is not shown again.')) as unknown as ReturnType<typeof text>,
   note: Type.Optional(text('Only in an answer that repeats an earlier one: that the secret is left out.')),

@@ -12,7 +12,6 @@ const FOLDER = fileURLToPath(new URL('../../docs/', import.meta.url));
 const INDEX = 'README.md';
 const TYPES: Readonly<Record<string, string>> = { '.md': 'text/html', '.png': 'image/png', '.yml': 'text/plain' };
 
-/** The files of docs/, each at its own path below /docs, so that the links between them work as they stand. */
 // SPEC H52
 export function registerGuides(server: FastifyInstance): void {
   let known: Promise<ReadonlySet<string>> | undefined;

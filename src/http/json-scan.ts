@@ -33,10 +33,7 @@ export interface Cut {
   readonly end: number;
 }
 
-/**
- * Scans JSON while it arrives, without building values. Refuses a body that would cost too much to parse; the chunk
- * that exceeds a limit is the last one kept. It accepts invalid JSON, which the parser refuses later.
- */
+/** The chunk that exceeds a limit is the last one kept. Invalid JSON is accepted: the parser refuses it later. */
 // SPEC H13
 export class JsonScan {
   /** Colons outside texts and the cut. */

@@ -6,10 +6,7 @@ import { HttpProblem } from './core/problem.ts';
 import { type Html, html, NOTHING, renderPage } from './page-html.ts';
 import { type Dashboard, OF_ORGANIZATION } from './web/dashboard.ts';
 
-/**
- * Addresses that answers and uploaders link to. The dashboard goes on to the page that is meant; without it, a command
- * is shown. Nothing of it needs a token.
- */
+/** Addresses that answers and uploaders link to. Without the dashboard, a command is shown. */
 // SPEC A19
 export function registerLinkPages(server: FastifyInstance, dashboard: Dashboard): void {
   server.get(`${OF_ORGANIZATION}/flaky-tests/test/:id`, (request, reply) => {

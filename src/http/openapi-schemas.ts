@@ -1,11 +1,7 @@
 import type { ApiSchema } from '../contract/schema.ts';
 import { assert } from '../lib/assert.ts';
 
-/**
- * Describes schemas of the contract for the document: in one spelling, without our own keywords, and with a reference
- * where a schema has a name. Objects and enums without a name of their own are named for their place, so that every
- * generator of clients calls them alike.
- */
+/** Objects and enums without a name are named for their place, so that every generator of clients calls them alike. */
 // SPEC H35
 export class SchemaComponents {
   readonly schemas: Record<string, ApiSchema> = {};

@@ -49,7 +49,6 @@ interface Parts {
   >;
 }
 
-/** The OpenAPI 3.1 document of /v1, made from the schemas that validate requests. */
 // SPEC H11
 export function createOpenApi(operations: readonly Operation[], baseUrl: string) {
   const named = new SchemaComponents();
@@ -198,9 +197,7 @@ function describeQuery(operation: Operation, { named }: Parts): readonly ApiPara
   }));
 }
 
-/**
- * Fields are form fields beside the files, or query parameters with one file as the body. So none is always required.
- */
+/** The fields stand beside the files, or in the query with one file as the body. So none is always required. */
 function describeFiles(operation: Operation, parts: Parts): ApiInput {
   const { properties = {}, required = [], ...rest } = operation.body as ApiSchema;
   const file: ApiSchema = { type: 'string', contentMediaType: 'application/octet-stream', description: 'One file.' };

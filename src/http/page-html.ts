@@ -12,7 +12,6 @@ export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[
   return { markup: String.raw({ raw: strings }, ...parts.map(toMarkup)) };
 }
 
-/** A whole page. */
 export function renderPage(title: string, style: string, body: Html): string {
   return html`<!doctype html>
 <html lang="en">

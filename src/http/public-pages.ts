@@ -10,12 +10,9 @@ import { asPage } from './link-pages.ts';
 import { createOpenApi } from './openapi.ts';
 import { ROUTES } from './routes.ts';
 
-/**
- * A placeholder in cached pages: the address comes from the Host header of each request, which a stranger may choose.
- */
+/** A placeholder in cached pages: a stranger may choose the Host header that the address comes from. */
 const ADDRESS = 'https://address-of-this-server.invalid';
 
-/** Pages that need no token: health, readiness and documentation. */
 // SPEC A8
 export function registerPublicPages(
   server: FastifyInstance,

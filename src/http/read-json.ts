@@ -65,7 +65,6 @@ function parseInto(done: Done, parse: () => unknown): void {
 /** A body up to this size parses within a millisecond, so that it need not wait. */
 const SMALL_BYTES = 64 * 1024;
 
-/** Parses large bodies one after the other. After each, other requests get as much time as it took. */
 // SPEC H15
 export class ParseTurns {
   readonly #waiting: (() => void)[] = [];
@@ -87,11 +86,7 @@ export class ParseTurns {
   };
 }
 
-/**
- * Parses untrusted JSON whose bytes were scanned while they arrived. Refuses what JSON.parse silently accepts: repeated
- * keys (the sender's intent is unknown), `__proto__`, lone surrogates, NUL (PostgreSQL cannot store it) and invalid
- * UTF-8.
- */
+/** JSON.parse silently accepts these. Repeated keys hide the sender's intent, and PostgreSQL cannot store NUL. */
 // SPEC H21
 export function parseJson(bytes: Buffer, { keys, hasEscapes, cuts }: JsonScan): unknown {
   if (bytes.length === 0) throw malformed('The body is empty. Send a JSON object.');

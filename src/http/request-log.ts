@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { Log } from '../lib/log.ts';
 
-/** Logs one line for each answered request. */
 export function logRequest(log: Log, request: FastifyRequest, status: number): void {
   const { caller } = request;
   log.info(

@@ -52,7 +52,6 @@ declare module 'fastify' {
     arrivedAt: number;
     /** Asks again whose request this is; undefined if nobody is admitted any more. */
     readmit: () => Promise<Caller | undefined>;
-    /** The response of this request. */
     answer: ServerResponse;
     /** The configuration of the route. `routeOptions` has it too, and is made anew each time. */
     route: FastifyRequest['routeOptions']['config'];
@@ -147,7 +146,6 @@ async function nobody(): Promise<undefined> {
   return undefined;
 }
 
-/** `nosniff` keeps browsers from guessing another content type. */
 // SPEC H18
 // SPEC H41
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply, version: string): void {
@@ -364,7 +362,6 @@ function findIdempotencyKey({ isIdempotent }: Operation, { headers }: FastifyReq
   throw invalidField('/Idempotency-Key', `must be a header of 1 to ${MAX_LENGTH} visible characters`);
 }
 
-/** The answer as it is stored: without its secrets, and saying so. */
 // SPEC H40
 function withoutSecrets({ secrets }: Operation, text: string): string {
   if (secrets === undefined) return text;

@@ -90,7 +90,6 @@ function deliveryOf({ headers }: FastifyRequest): string | undefined {
   return typeof id === 'string' && /^[\w-]{1,64}$/.test(id) ? id : undefined;
 }
 
-/** The same answer for every defect. */
 // SPEC G128
 function notSigned(): HttpProblem {
   return new HttpProblem('INVALID_SIGNATURE', 'This delivery is not signed as it must be.');

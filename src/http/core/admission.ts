@@ -87,7 +87,6 @@ function spend(limit: RateLimit, { tokenId }: Caller, reply: FastifyReply): numb
   return wait;
 }
 
-/** An `instance` token may act for any organization, others only for their own. */
 // SPEC A12
 export async function actFor(
   app: App,
@@ -104,7 +103,6 @@ export async function actFor(
   );
 }
 
-/** A blank header counts as absent. */
 // SPEC A22
 export function findOrganization({ headers }: FastifyRequest): string | undefined {
   const given = headers['x-organization'];

@@ -19,10 +19,7 @@ export function createBaseUrl(of: {
   };
 }
 
-/**
- * The address that a request comes from. A trusted proxy appends the address that it was reached from to
- * `X-Forwarded-For`; what stands before that is a client's own claim.
- */
+/** Before the address that a trusted proxy appended stands a client's own claim. */
 // SPEC A45
 export function createClientAddress(trustedProxies: readonly string[]): (request: FastifyRequest) => string {
   const trusted = createList(trustedProxies);

@@ -16,11 +16,9 @@ const MAX_WAITING = 256;
 export const STRANGER = 'stranger';
 
 /**
- * Bounds the memory of request bodies. When it is full, bodies wait half-read until others are answered. One of them
- * may exceed the budget up to the largest body (20 MiB more); otherwise all could hold a half and wait for each other.
- * The next to continue belongs to the owner that holds least, so that many bodies of one caller do not lock out
- * another. Unauthenticated bodies have a share of it and are refused instead of waiting, since waiting ones would block
- * others.
+ * Bodies wait half-read until others are answered. One of them may exceed the budget up to the largest body (20 MiB
+ * more); otherwise all could hold a half and wait for each other. Unauthenticated bodies have a share of it and are
+ * refused instead of waiting, since waiting ones would block others.
  */
 // SPEC H14
 export class BodyBudget {

@@ -8,7 +8,6 @@ const LEAST_BYTES = 4_096;
 /** On a thread beside the event loop. Higher levels take twice the time for a tenth of the size. */
 const LEVEL = 3;
 
-/** Compresses large texts for clients that accept it. Streams, and files that are stored compressed, stay as they are. */
 // SPEC H53
 export function compressReplies(server: FastifyInstance): void {
   server.addHook('onSend', (request, reply, payload, done) => {

@@ -12,10 +12,7 @@ export interface Dialect {
   translatorFor(operation: Operation): Translate;
   /** `operation` is undefined where the request was for none. */
   statusOf(code: ErrorCode, operation: Operation | undefined): number;
-  /**
-   * Declarative clients compare their plan with the result: a write must not change a setting that it did not name,
-   * also where an unset setting follows another one.
-   */
+  /** Declarative clients compare plan and result: a write must not change an unset setting that follows another. */
   readonly keepsUnnamedSettings: boolean;
   /** Clients of /trunk/v1 know no alarms. */
   readonly hasAlarms: boolean;

@@ -6,7 +6,6 @@ import { tooLarge } from './read-body.ts';
 
 export const NOT_JSON = 'Send the body as JSON, with the header content-type: application/json.';
 
-/** The error that a client sees. It contains no stack, SQL or path. `INTERNAL` is a bug. */
 // SPEC H20
 export function toProblem(error: unknown): HttpProblem {
   if (error instanceof HttpProblem) return error;

@@ -20,10 +20,7 @@ export function isUploadPath(url: string): boolean {
   return /^\/+(?:uploads\/|(?:trunk\/+)?v1\/flaky-tests\/upload-results(?:\?|$))/.test(url);
 }
 
-/**
- * The body as it arrives. After an early end or an error the rest is read and discarded, so that a client that is still
- * sending gets to read the answer.
- */
+/** After an early end or an error the rest is discarded, so that a client that still sends gets to read the answer. */
 export async function* arriving({ request, timeoutMs }: IncomingUpload): AsyncGenerator<Uint8Array> {
   if (isAnnouncedTooLarge(request, UPLOAD_LIMIT_BYTES)) throw uploadTooLarge();
   const patience = createPatience(timeoutMs);

@@ -25,9 +25,7 @@ export interface BodyReading {
 
 export interface ReadBody {
   readonly length: number;
-  /**
-   * Returns the whole body as one buffer, once. The copy is made late, so that a waiting body is not in memory twice.
-   */
+  /** The whole body, once. The copy is made late, so that a waiting body is not in memory twice. */
   take(): Buffer;
   /** The caller must release it. */
   readonly held: HeldBody;
@@ -36,8 +34,7 @@ export interface ReadBody {
 type Done = (error: Error | null, body?: ReadBody) => void;
 
 /**
- * Reads a whole body and decompresses it. A body that is too large is refused by its announced length, or as soon as it
- * exceeds the limit. The rest is then read and discarded, so that a client that is still sending gets to read the
+ * The rest of a body that is too large is read and discarded, so that a client that is still sending gets to read the
  * answer. A body that does not arrive in time, or gets no memory in time, is refused too.
  */
 // SPEC H3
@@ -117,10 +114,7 @@ function readFrom(source: Readable, request: IncomingMessage, reading: BodyReadi
   source.on('error', refuse);
 }
 
-/**
- * Ends an answered request whose body is not read completely. Node discards the rest, and would wait for it as long as
- * for the largest upload.
- */
+/** Node discards the rest, and would wait for it as long as for the largest upload. */
 // SPEC H4
 export function endIfUnread(request: IncomingMessage, timeoutMs: number): void {
   // Requests injected by tests have no such field.

@@ -22,10 +22,7 @@ const LIMITS = {
 /** Fields by name. A repeated one is a list, which fits no schema. */
 export type FormFields = Readonly<Record<string, string | readonly string[]>>;
 
-/**
- * Reads multipart/form-data. Files go to the writer one after the other while they arrive. A part is a file when it has
- * a file name, or is called `files` or `codeowners`. Of the other parts only the `known` ones are kept.
- */
+/** A part is a file if it has a file name, or is `files` or `codeowners`. Of the others the `known` ones are kept. */
 // SPEC U39
 export async function readForm(
   upload: IncomingUpload,

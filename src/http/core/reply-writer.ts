@@ -16,10 +16,7 @@ interface Written {
   readonly version: string;
 }
 
-/**
- * Writes replies of /v1 as JSON. The first one compiles the schema: compiling them all would delay the start. Where
- * replies are cached views, each is written once.
- */
+/** The first reply compiles the schema: compiling them all would delay the start. Cached views are written once. */
 export function createReplyWriter(
   operation: Operation,
   { isReused }: { readonly isReused: boolean },

@@ -14,7 +14,6 @@ import type { IncomingUpload } from './incoming-upload.ts';
 export interface RequestContext {
   /** Set without a token: the workflow run that the request names, and the service that proves it. */
   readonly fork: { readonly runId: string; readonly proofs: ForkProofs } | undefined;
-  /** The dialect of the mount. */
   readonly dialect: Dialect;
   /** The server's address as this client sees it, without a slash at the end. */
   readonly baseUrl: string;

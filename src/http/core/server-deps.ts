@@ -8,7 +8,6 @@ export interface ServerDeps {
   readonly log: Log;
   /** Undefined: requests wait for the store however long it is away. */
   readonly storeHealth?: Pick<StoreHealth, 'answer'> | undefined;
-  /** The version of Sluice. */
   readonly version: string;
   /** Must have room for a server that is ready. Undefined: the server keeps no files. */
   readonly dataFolder?: string | undefined;

@@ -67,7 +67,6 @@ function collectObject(schema: ApiSchema, value: unknown, path: string, errors: 
   if (errors.length === before) errors.push(...brokenRules(schema, value, path));
 }
 
-/** For an object whose fields fit one by one, but not together. */
 // SPEC H36
 function brokenRules(schema: ApiSchema, value: object, path: string): FieldError[] {
   const { dependentRequired = {}, dependentSchemas = {}, 'x-sluice-rule': own = 'does not fit' } = schema;

@@ -54,7 +54,6 @@ interface OneOrSeveral<Pr> extends QueueRef {
   readonly prs?: readonly (PrNumber | Pr)[];
 }
 
-/** Acts on the pull request of the body, or on each of several: in their order, so that they are queued in it. */
 // SPEC E32
 async function actOnEach<Pr extends { readonly number: PrNumber }>(
   app: App,

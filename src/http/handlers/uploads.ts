@@ -50,7 +50,6 @@ async function receiveReport(app: App, caller: Caller, upload: IncomingUpload): 
   return keep(app, caller, upload.bodies, body, () => input);
 }
 
-/** Removes the body if no upload is made of it. */
 // SPEC U66
 async function keep(
   app: App,

@@ -11,7 +11,6 @@ import { readSessionCookies } from './cookies.ts';
 import { signedOut } from './signed-out.ts';
 import type { Strangers } from './strangers.ts';
 
-/** Admits a request of the dashboard: from a page of this server, with a session. */
 // SPEC A35
 export function createSessionAdmission(
   deps: ServerDeps & {
@@ -63,10 +62,7 @@ async function findPerson(app: App, request: FastifyRequest): Promise<Caller | u
   return undefined;
 }
 
-/**
- * Browsers name the page that sends a request. A page of another site cannot send the cookie along either: this is the
- * second lock. Programs that send neither header are no browsers, and have no person's cookie.
- */
+/** Such a page cannot send the cookie either: this is the second lock. Programs that send neither have none. */
 // SPEC A36
 export function findForeignOrigin(request: FastifyRequest, baseUrlOf: BaseUrlOf): HttpProblem | undefined {
   const { origin, 'sec-fetch-site': site } = request.headers;

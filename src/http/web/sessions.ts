@@ -68,7 +68,6 @@ export function registerSessions(
     return noStore(reply).send(signOutUrl === undefined ? {} : { signOutUrl });
   });
 
-  /** A person leaves all organizations at once: one sign-in let them in. */
   // SPEC A59
   async function signOut(request: FastifyRequest, organization: string) {
     const cookies = readSessionCookies(request);

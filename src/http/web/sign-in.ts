@@ -99,7 +99,6 @@ function giveUp(
   return reply.redirect(`/login?${query}`, 303);
 }
 
-/** A page of another site must not begin a sign-in. */
 // SPEC A60
 function checkOwnPage({ headers }: FastifyRequest): void {
   const site = headers['sec-fetch-site'];

@@ -16,7 +16,6 @@ const MOST_STREAMS_OF_ALL = 1_000;
 /** The Retry-After for a stream. Pages without one ask every half minute. */
 const STREAM_RETRY_S = 60;
 
-/** Requests of the dashboard without a session. */
 // SPEC A41
 export class Strangers {
   readonly #publicRead: PublicRead | undefined;

@@ -11,7 +11,6 @@ export interface GithubSignIn {
 const TIMEOUT_MS = 10_000;
 const UNAVAILABLE: SignInProblem = { problem: 'unavailable', detail: 'GitHub does not answer.' };
 
-/** Signs in with the App. The token of the person only tells who it is, and is given back. */
 // SPEC A64
 export function createGithubProvider(settings: GithubSignIn): IdentityProvider {
   return {

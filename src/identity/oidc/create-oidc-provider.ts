@@ -150,8 +150,7 @@ class OidcProvider implements IdentityProvider {
   }
 
   /**
-   * Gives the known keys to a sign-in. openid-client waits a minute before it fetches them again, in which a provider
-   * with a new key would let nobody in: it is told that they are older. Returns the age that it was told.
+   * openid-client waits a minute before it fetches keys again: it is told that they are older. Returns the age told.
    */
   // SPEC A56
   #seedKeys(client: Client, config: Configuration): number {

@@ -8,7 +8,6 @@ interface Claims {
 const MOST_GROUPS = 5_000;
 const LONGEST = 255;
 
-/** Reads verified claims. An e-mail address is never read: it proves neither an account nor a login. */
 // SPEC A48
 export function readIdentity(
   claims: Readonly<Record<string, unknown>>,

@@ -17,7 +17,6 @@ export function parseNetworks(given: readonly string[]): readonly Network[] {
   });
 }
 
-/** Whether a webhook may connect to this address. */
 // SPEC X42
 export function isReachable(address: string, networks: readonly Network[] = []): boolean {
   if (!ipaddr.isValid(address)) return false;
@@ -39,10 +38,6 @@ export const resolveBySystem: Resolve = (hostname) => lookup(hostname, { all: tr
 
 export class UnreachableAddress extends Error {}
 
-/**
- * Connects only to addresses that are allowed. The connection goes to the address that was checked and the name is not
- * looked up again, so that a name which changes its address in between gains nothing.
- */
 // SPEC X43
 export function guardedConnector(
   networks: readonly Network[],

@@ -122,7 +122,6 @@ class Attempt implements Dispatcher.DispatchHandler {
 
 const NO_ADDRESS: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN']);
 
-/** One answer for an unknown name and for a private one: whoever makes webhooks must not learn the names of a network. */
 // SPEC X56
 function problemOf(error: unknown): SendProblem {
   const code = String((error as { code?: unknown }).code ?? '');
@@ -131,7 +130,6 @@ function problemOf(error: unknown): SendProblem {
   return /CERT|TLS|SSL|SELF_SIGNED|VERIFY/.test(code) ? 'TLS_FAILED' : 'CONNECTION_FAILED';
 }
 
-/** As Standard Webhooks has it, and once more under the names that clients of Svix read. */
 // SPEC X30
 export function signedHeaders({ id, timestampSeconds, body, secrets }: Signed): readonly string[] {
   const signature = secrets.map((secret) => `v1,${sign(secret, `${id}.${timestampSeconds}.${body}`)}`).join(' ');

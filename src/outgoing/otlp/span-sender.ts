@@ -33,10 +33,6 @@ type Sent =
   | { readonly kind: 'refused'; readonly why: string; readonly refused: number }
   | { readonly kind: 'later'; readonly why: string; readonly afterMs: number | undefined };
 
-/**
- * Sends spans in batches, one at a time. Callers never wait: spans beyond the limit are dropped. A receiver that fails is
- * told of once in the log, and once more when it works again.
- */
 // SPEC M24
 export class SpanSender {
   readonly #options: SpanSenderOptions;
