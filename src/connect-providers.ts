@@ -27,7 +27,6 @@ export async function connectProviders(config: Config, parts: Parts) {
   return { identity: { providers, people } satisfies Pick<App, 'providers' | 'people'>, rounds };
 }
 
-/** A table that is wrong changes nothing, until it is mended. */
 // SPEC A53
 export function createRolesRounds(
   people: People,

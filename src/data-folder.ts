@@ -4,10 +4,7 @@ import path from 'node:path';
 import type { Config } from './config/config.ts';
 import type { Log } from './lib/log.ts';
 
-/**
- * The id of the server that uses this data folder. It survives a restart, so the server can continue the leases it held
- * before.
- */
+/** It survives a restart, so that the server can continue the leases it held before. */
 export async function findServerId({ dataFolder }: Config): Promise<string> {
   const file = path.join(dataFolder, 'server-id');
   const present = (await readFile(file, 'utf8').catch(() => '')).trim();
@@ -17,7 +14,6 @@ export async function findServerId({ dataFolder }: Config): Promise<string> {
   return id;
 }
 
-/** For the CLI on this machine: a changed port is found. */
 // SPEC W26
 export async function keepAddress({ dataFolder }: Config, url: string, log: Log): Promise<void> {
   const file = path.join(dataFolder, 'url');

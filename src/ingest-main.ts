@@ -17,10 +17,7 @@ import type { Store } from './storage/store.ts';
 const POOL_SIZE = 3;
 const ALIVE_MS = 1_000;
 
-/**
- * Ends this process with the server's pipe. A thread does it, because the main thread may be inside a long statement:
- * after a kill of the server, the next one would otherwise begin beside this process.
- */
+/** A thread does it, because the main one may be inside a long statement while the next server begins. */
 // SPEC U90
 const WATCHER = `
   const end = () => process.kill(process.pid, 'SIGKILL');

@@ -55,7 +55,6 @@ import { SimulatorThread } from './simulator/thread/simulator-thread.ts';
 import { watchStopSignals } from './stop-signals.ts';
 import type { Store } from './storage/store.ts';
 
-/** A running server. */
 export interface Running {
   readonly url: string;
   /** Shown once, at the first start. */
@@ -279,7 +278,6 @@ async function openBackups({ dataFolder, backupFolder, backupSchedule }: Config)
   return backups;
 }
 
-/** A load balancer learns from `/readyz` that the server is about to stop, before the port closes. */
 // SPEC D38
 async function drain(server: FastifyInstance, config: Config, sooner: Promise<void>): Promise<void> {
   server.isStopping = true;
@@ -291,8 +289,7 @@ function drainTime({ drainSeconds }: Config, sooner: Promise<void>): Promise<voi
 }
 
 /**
- * Stops the parts in the order of their dependencies. A git process that hangs is ended after the requests that may
- * wait for it are answered or timed out. Then the pollers that wait for git end too.
+ * A git process that hangs is ended after the requests that wait for it. Then the pollers that wait for git end too.
  */
 // SPEC H10
 async function stop(parts: {
@@ -317,7 +314,6 @@ async function stop(parts: {
   await app.store.close();
 }
 
-/** `sluice serve`: runs until a signal stops it. Returns the exit code. */
 // SPEC W40
 export async function serve(environment: Environment): Promise<number> {
   const parsed = parseConfig(environment);
@@ -350,7 +346,6 @@ async function run(config: Config, log: Log, { first, second }: StopSignals): Pr
   await running.stop();
 }
 
-/** Ends when a stop, or the start that a signal came into, takes too long. */
 // SPEC H10
 async function giveUp(config: Config, log: Log, { first, second }: StopSignals): Promise<void> {
   await first;

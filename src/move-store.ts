@@ -23,7 +23,6 @@ interface Audit {
 
 const PAGE = 500;
 
-/** Copies everything of an embedded store that no server uses into an empty PostgreSQL. The embedded store stays as it is. */
 // SPEC D50
 export async function moveStore({ dataFolder, url, onProgress }: MoveOrder) {
   const lock = lockFolder(dataFolder);

@@ -1,7 +1,6 @@
 import type { BepResult, BepSummary } from './bep.ts';
 import { Unreadable } from './unreadable.ts';
 
-/** One target, from its events. */
 export interface BazelTarget {
   readonly label: string;
   /** By the last result. */
@@ -22,7 +21,6 @@ const RESOLVED = new Map([
   ['FLAKY', 'Flaky'],
 ] as const);
 
-/** Collects targets from events. A target with a cached result did not run, and is left out. */
 // SPEC U70
 export class BazelTargets {
   readonly #targets = new Map<string, BazelTarget>();

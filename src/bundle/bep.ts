@@ -38,7 +38,6 @@ const MAX_LABEL_BYTES = 8_000;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Yields the events about tests and skips all others. */
 // SPEC U8
 export async function* decodeBep(
   source: AsyncIterable<Uint8Array>,

@@ -11,10 +11,7 @@ export interface DecodeLimits {
   readonly ratioFromBytes: number;
 }
 
-/**
- * Reports are repetitive and shrink to a hundredth; if all tests fail alike, to a thousandth. A higher ratio on a large
- * body is a decompression bomb.
- */
+/** Reports shrink to a hundredth, or a thousandth if all tests fail alike. A large body beyond that is a bomb. */
 export const DECODE_LIMITS: DecodeLimits = {
   maxBytes: 2 * 1024 ** 3,
   maxRatio: 2_000,
@@ -72,10 +69,7 @@ async function* count(source: AsyncIterable<Uint8Array>, sizes: Sizes): AsyncGen
   }
 }
 
-/**
- * Node stops after one zstd frame, even after a skippable one. This function continues with the next frame, as other
- * zstd readers do.
- */
+/** Node stops after one zstd frame, even after a skippable one. This continues with the next, as other readers do. */
 async function* unpack(
   source: AsyncIterable<Uint8Array>,
   encoding: Exclude<Encoding, 'identity'>,

@@ -233,10 +233,7 @@ function isRun(cursor: Cursor): boolean {
   return fits && highest > HIGHEST_OUTER_FIELD;
 }
 
-/**
- * Visits each field with the available part of its content; undefined for a number. Returns false if the bytes are no
- * fields.
- */
+/** `inner` is the available part of the content, undefined for a number. False if the bytes are no fields. */
 function walk(cursor: Cursor, field: (number: number, inner: Cursor | undefined) => boolean): boolean {
   const { bytes, end } = cursor;
   // Only the end of the prefix may cut a field; a cut elsewhere means that this is no message.

@@ -20,9 +20,7 @@ export function damaged(): Unreadable {
   return new Unreadable('DAMAGED', 'The list of runs (internal.bin) is damaged.');
 }
 
-/**
- * A number beyond 2^53 loses its last digits, and a negative one becomes more than 2^63: callers refuse both by range.
- */
+/** A number beyond 2^53 loses digits, and a negative one becomes more than 2^63: callers refuse both by range. */
 export function readVarint(cursor: Cursor): number {
   let value = 0;
   let scale = 1;

@@ -4,10 +4,7 @@ import { type BundledFile, type BundleMeta, parseMeta } from './meta.ts';
 import { readTar, TAR_LIMITS, type TarEntry, type TarLimits } from './read-tar.ts';
 import { Unreadable } from './unreadable.ts';
 
-/**
- * A part of a bundle; meta.json is always first. A body can be read once, before the next part is requested, or not at
- * all.
- */
+/** meta.json is always first. A body can be read once, before the next part is requested, or not at all. */
 export type BundlePart = { readonly kind: 'meta'; readonly meta: BundleMeta } | BundleFile;
 
 export interface BundleFile {
@@ -35,10 +32,7 @@ const INTERNAL = 'internal.bin';
 const CODE_OWNERS = 'CODEOWNERS';
 const BEP = 'bazel_bep.json';
 
-/**
- * Reads a bundle in constant memory. Clients write meta.json first, so one pass suffices. If it comes later, `open` is
- * called again, because a report means nothing without the facts in meta.json.
- */
+/** One pass, because clients write meta.json first. If it comes later, `open` is called again: reports need it. */
 // SPEC U9
 export async function* readBundle(
   open: () => AsyncIterable<Uint8Array>,
@@ -153,10 +147,7 @@ function warning(file: string | null, message: string, hint: string): Issue {
   return { level: 'warning', file: file?.slice(0, 1_000) ?? null, line: null, message, hint };
 }
 
-/**
- * These lists contain each failed test with its text. If all tests fail they have hundreds of megabytes, and no code
- * uses them.
- */
+/** They hold each failed test with its text, hundreds of megabytes if all fail, and no code uses them. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['failed_tests', 'quarantined_tests']);
 const LONGEST_LEFT_OUT = 32;
 
@@ -218,10 +209,7 @@ export async function readMetaText(body: AsyncIterable<Uint8Array>, maxBytes = M
   return new TextDecoder().decode(Buffer.concat(kept));
 }
 
-/**
- * Walks through a bundle without parsing its files, and returns the text of its CODEOWNERS, which uploaders write last.
- * Throws if the whole bundle must be refused. A truncated bundle is no error here, because the reader reports it again.
- */
+/** Returns the text of CODEOWNERS, which is written last. Throws only if the whole bundle must be refused. */
 export async function inspectBundle(
   open: () => AsyncIterable<Uint8Array>,
   limits: BundleLimits,

@@ -162,7 +162,6 @@ function createByteReader(source: AsyncIterator<Uint8Array>) {
 
 const TAR_BLOCK_BYTES = 512;
 
-/** The header block before a file. */
 interface TarHeader {
   readonly path: string;
   readonly size: number;
@@ -187,9 +186,7 @@ function parseTarHeader(block: Uint8Array): TarHeader | undefined {
   return { path: prefix === '' ? name : `${prefix}/${name}`, size, type };
 }
 
-/**
- * The `path` and `size` of a PAX header, whose records are `<length> <key>=<value>\n`. The last one of a key counts.
- */
+/** The `path` and `size` of a PAX header of records `<length> <key>=<value>\n`. The last one of a key counts. */
 function parsePax(bytes: Uint8Array): { readonly path?: string; readonly size?: number } {
   const found: { path?: string; size?: number } = {};
   for (let at = 0; at < bytes.length; ) {

@@ -13,10 +13,7 @@ export type UnreadableCode =
   /** meta.json is missing or incomplete. */
   | 'BAD_META';
 
-/**
- * The only error that this folder throws because of the bytes themselves. An error of the source, such as a disk,
- * passes through unchanged. Retrying makes sense for that one, never for this one.
- */
+/** An error of the source, such as a disk, passes through unchanged: retrying makes sense for that one alone. */
 export class Unreadable extends Error {
   override readonly name = 'Unreadable';
   readonly code: UnreadableCode;

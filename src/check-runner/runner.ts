@@ -18,7 +18,6 @@ export interface Job {
   onStart(): Promise<void>;
   /** Receives the output in order. The command blocks until this resolves. */
   onOutput(bytes: Buffer): Promise<void>;
-  /** The reports to collect after the command. */
   readonly reports?: JobReports;
 }
 
@@ -31,7 +30,6 @@ export interface JobReports {
   take(left: LeftFiles): Promise<void>;
 }
 
-/** Files that the command wrote. */
 export interface LeftFiles {
   /** The folder's path as the command saw it. Reports name files by it. */
   readonly root: string;

@@ -1,6 +1,4 @@
-/**
- * The wait before the next attempt. It doubles up to a cap and is spread, so that many clients do not retry at once.
- */
+/** It doubles up to a cap and is spread, so that many clients do not retry at once. */
 export function backoffMs(attempts: number, { firstMs, capMs, spread }: Backoff): number {
   const full = Math.min(capMs, firstMs * 2 ** Math.min(attempts, 30));
   return Math.round(full * (0.5 + spread / 2));

@@ -18,10 +18,7 @@ export interface Histogram {
   /** Upper bounds, ascending, without +Inf. */
   readonly bounds: readonly number[];
   readonly samples: readonly HistogramSample[];
-  /**
-   * Leaves out buckets that say nothing: those below the one before the first value, and those above the last value. Only
-   * for a snapshot: a bucket of a counter must not appear later.
-   */
+  /** Leaves out buckets far from any value. Only for a snapshot: a bucket of a counter must not appear later. */
   readonly isTrimmed?: true;
 }
 

@@ -1,7 +1,6 @@
 /**
- * An immutable map from unsigned 32-bit integers to values. A write copies one path of at most seven small nodes, so
- * two versions share everything else. `changedKeys` walks only the paths that are not shared. Iteration order is
- * unspecified.
+ * An immutable map from unsigned 32-bit integers. A write copies one path of at most seven small nodes, so two versions
+ * share everything else. `changedKeys` walks only the paths that are not shared. Iteration order is unspecified.
  */
 export interface IntMap<V> {
   readonly size: number;

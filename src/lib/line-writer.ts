@@ -12,10 +12,8 @@ const RETRY_MS = 20;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Writes buffered lines to a file descriptor in order. Every write returns at once with as many bytes as the reader
- * accepts, so no write is ever pending. Either the buffer is empty, or a timer will write it. If the reader has closed
- * the descriptor, lines are discarded. If the reader is too slow, lines are dropped and counted, and a warning follows
- * once it catches up.
+ * Every write returns at once with as many bytes as the reader accepts, so no write is ever pending. Either the buffer
+ * is empty, or a timer will write it. If the reader has closed the descriptor, lines are discarded.
  */
 // SPEC H29
 export class LineWriter {
@@ -32,7 +30,6 @@ export class LineWriter {
     this.#fd = openNonBlocking(fd);
   }
 
-  /** An urgent line is written before this returns, together with the lines before it, if the reader accepts them. */
   // SPEC H12
   write(line: string, { isUrgent = false }: { readonly isUrgent?: boolean } = {}): void {
     if (this.#isBroken) return;
@@ -81,10 +78,7 @@ export class LineWriter {
   }
 }
 
-/**
- * Returns a descriptor of the same file, pipe, socket or terminal whose writes never block: they accept some bytes or
- * fail with EAGAIN.
- */
+/** A descriptor of the same file, pipe or terminal whose writes never block: they may fail with EAGAIN. */
 function openNonBlocking(fd: number): number {
   const kind = fstatSync(fd);
   if (kind.isFile()) return fd;

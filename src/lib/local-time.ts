@@ -48,7 +48,6 @@ function formatterOf(timeZone: string): Intl.DateTimeFormat {
   return made;
 }
 
-/** The time on a clock in this time zone. */
 export function localTimeAt(timeZone: string, instant: Instant): LocalTime {
   const parts = formatterOf(timeZone).formatToParts(instant);
   const of = (type: Intl.DateTimeFormatPartTypes) => Number(parts.find((part) => part.type === type)?.value);
@@ -56,10 +55,7 @@ export function localTimeAt(timeZone: string, instant: Instant): LocalTime {
   return Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second')) + (instant - second);
 }
 
-/**
- * The instants at which a clock shows this local time: two where the clock is set back over it. Where the clock is set
- * forward over it, the instant of that jump stands for it.
- */
+/** Two where the clock is set back over it. Where it is set forward over it, the instant of that jump. */
 export function instantsOf(timeZone: string, local: LocalTime): { readonly first: Instant; readonly last: Instant } {
   const offsetAt = (instant: Instant) => localTimeAt(timeZone, instant) - instant;
   // No offset is larger than a day: the instants sought lie between these two.

@@ -1,7 +1,4 @@
-/**
- * Makes a value once for an object, and again when other facts changed: by default the other arguments. Only the latest
- * value of each object is kept, as long as the object lives.
- */
+/** Once for an object, and again when other facts changed: by default the other arguments. Only the latest is kept. */
 export function memo<Key extends object, Rest extends readonly unknown[], Value>(
   make: (key: Key, ...rest: Rest) => Value,
   factsOf: (key: Key, ...rest: Rest) => readonly unknown[] = (_key, ...rest) => rest,

@@ -10,10 +10,7 @@ interface Turn<T> {
   next: Promise<T> | undefined;
 }
 
-/**
- * Lets callers that ask for the same thing at once share one read. A read that has begun may have missed what a caller
- * already knows of, so callers that come later share the next one.
- */
+/** A read that has begun may have missed what a caller knows of: callers that come later share the next one. */
 export class SharedReads<Key, T> {
   readonly #clock: Timing;
   readonly #underWay = new Map<Key, Turn<T>>();

@@ -8,10 +8,7 @@ export interface Starred<Piece, Part> {
   onStep?(): void;
 }
 
-/**
- * Whether the pieces match all parts. It backtracks only to the last star, because earlier stars never need another
- * try. A hostile pattern costs at most (its length) x (the number of parts).
- */
+/** Only the last star is tried again. A hostile pattern costs at most (its length) x (the number of parts). */
 export function matchesStarred<Piece, Part>(
   pieces: readonly Piece[],
   parts: readonly Part[],

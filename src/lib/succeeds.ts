@@ -1,4 +1,3 @@
-/** Whether the promise is fulfilled. */
 export function succeeds(work: Promise<unknown>): Promise<boolean> {
   return work.then(
     () => true,

@@ -57,7 +57,6 @@ function randomId(bytes: number): string {
 
 const active = new AsyncLocalStorage<Span | undefined>();
 
-/** A span under way. */
 export class Span implements SpanContext {
   readonly traceId: string;
   readonly spanId = randomId(8);

@@ -138,10 +138,7 @@ function numbersBeneath(run: Run): number[] {
   return numbers;
 }
 
-/**
- * Knows every outcome in advance. It runs each change that can land once, all at the same time, and removes the others
- * on submission. No queue that waits for one run of each change is faster.
- */
+/** Knows every outcome: runs each change that can land once, all at the same time. No queue that waits is faster. */
 export function runOracle(workload: Workload): Outcome {
   const referee = new Referee(workload);
   const isInBase = (number: number) => referee.landedAt.has(number);

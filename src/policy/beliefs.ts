@@ -56,10 +56,9 @@ const FIRST_ROUNDS = 20;
 const ROUNDS = 2;
 
 /**
- * Draws which entries of a queue are broken, and how often entries and runs fail, given all that is known: decisions of
- * the past, an entry in a run that passed is sound, and a run that failed contains a broken entry or failed without a
- * reason. Failures are decided later than passes, because they are searched for. So the rate of failures counts the
- * entries under suspicion too. Each round draws one unknown after the other, given all others (Gibbs sampling).
+ * Draws which entries of a queue are broken, and how often entries and runs fail, given all that is known. Failures are
+ * decided later than passes, because they are searched for. So the rate of failures counts the entries under suspicion
+ * too. Each round draws one unknown after the other, given all others (Gibbs sampling).
  */
 // SPEC Z6
 export class Beliefs {

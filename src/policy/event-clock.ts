@@ -1,9 +1,7 @@
 import type { Instant } from '../lib/clock.ts';
 import { type Task, TaskHeap } from '../lib/task-heap.ts';
 
-/**
- * A clock that jumps from one task to the next. Tasks of the same instant run in the order in which they were added.
- */
+/** A clock that jumps from one task to the next. Tasks of one instant run in the order in which they were added. */
 export class EventClock {
   now: Instant;
   readonly #tasks = new TaskHeap();

@@ -207,10 +207,7 @@ class Sample implements World {
   raiseAlarm(): void {}
 }
 
-/**
- * The simulated commits name no required checks of their own. Direct merges depend on the checks of heads. Judgements
- * for the record only decide nothing.
- */
+/** The simulated commits name no required checks, and direct merges depend on the checks of heads. */
 function asSimulated(queue: Queue): Queue {
   const requiredStatuses = queue.settings.requiredStatuses?.length === 0 ? [] : null;
   const honorQuarantine = queue.settings.honorQuarantine === 'SHADOW' ? 'OFF' : queue.settings.honorQuarantine;

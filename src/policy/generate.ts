@@ -65,10 +65,7 @@ export function generate(recipe: Recipe): Change[] {
   return changes;
 }
 
-/**
- * An endless Poisson process: the rate of the busiest hour, thinned out in quieter hours. At an infinite rate all arrive
- * at once.
- */
+/** An endless Poisson process: the rate of the busiest hour, thinned out. At an infinite rate all arrive at once. */
 export function* arrivalsOf({ seed, perHour, shape }: Arrivals): Generator<number> {
   const prng = new Prng(`${seed}/arrivals`);
   const weights = SHAPES[shape];

@@ -20,7 +20,6 @@ export interface Measures {
   readonly holds: number;
 }
 
-/** The outcome of one policy on one workload. */
 export interface Played {
   readonly workload: Workload;
   readonly outcome: Outcome;

@@ -11,7 +11,6 @@ export interface Pace {
   readonly arrivalMs: number | undefined;
 }
 
-/** A run of CI. */
 export interface PastRun {
   /** The submissions of the entries that it tested. */
   readonly tested: readonly number[];

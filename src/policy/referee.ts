@@ -2,7 +2,6 @@ import type { Instant } from '../lib/clock.ts';
 import { Prng } from '../lib/prng.ts';
 import type { Change, Workload } from './workload.ts';
 
-/** The result of one policy on a workload. */
 export interface Outcome {
   readonly landedAt: ReadonlyMap<number, Instant>;
   readonly removedAt: ReadonlyMap<number, Instant>;
@@ -22,10 +21,7 @@ export interface Tested {
   readonly isInBase: (number: number) => boolean;
 }
 
-/**
- * Decides how every run ends, and keeps the score of one policy. All policies meet the same flakes: whether the third
- * run led by a change is flaky depends on nothing else.
- */
+/** All policies meet the same flakes: whether the third run led by a change is flaky depends on nothing else. */
 export class Referee implements Outcome {
   /** In the order of landing. */
   readonly landedAt = new Map<number, Instant>();

@@ -35,7 +35,6 @@ export const BUSY_TEXT = 'The simulator has enough to do. Try again in a few sec
 export const TOO_LONG_TEXT =
   'The history of this queue takes too long to replay. Run sluice simulate on a backup of the server instead.';
 
-/** One sentence: the ADAPTIVE setting that is better in one respect and worse in none, or that there is none. */
 // SPEC K27
 export function adviceText(present: Replay, others: readonly Replay[]): string {
   const better = others
@@ -48,7 +47,6 @@ export function adviceText(present: Replay, others: readonly Replay[]): string {
   return `ADAPTIVE with runCost ${runCost} (${RUN_COST_WORDS.get(runCost)}) needs ${costText(best, present)} and lands 95 of 100 within ${timeText(best, present)}.`;
 }
 
-/** One sentence about settings that somebody chose. */
 // SPEC K32
 export function triedText(present: Replay, tried: Replay): string {
   return `These settings need ${costText(tried, present)} and land 95 of 100 within ${timeText(tried, present)}.`;

@@ -17,7 +17,6 @@ import {
 
 const TO_FIX: ReadonlySet<string> = new Set(['TEST_RUN_REQUIRED_STATUS_FAILED', 'TEST_RUN_FAILED_BY_OPTIMIZATION']);
 
-/** An entry that has left the queue: why, and what its author does next. */
 // SPEC E22
 export function explainEnded(queue: Queue, entry: Entry, beyond: Beyond): Explanation {
   const { branch } = queue;
@@ -44,7 +43,6 @@ export function explainEnded(queue: Queue, entry: Entry, beyond: Beyond): Explan
   };
 }
 
-/** Several pull requests failed in the same way, so that the branch itself may be broken. */
 // SPEC E34
 function nextAfterEnd(queue: Queue, { prNumber, submission }: Entry, { advice = 'Submit it again.' }: Told): string {
   const { branch, suspicions } = queue;

@@ -21,7 +21,6 @@ import { partWith } from './testing.ts';
 import { orderOf, type View } from './view.ts';
 import { MAX_DEPTH, reasonsOf } from './waiting.ts';
 
-/** Explains in words why an entry is in its state. A pure function of the queue, and of facts from beyond it. */
 // SPEC E12
 export function explain(queue: Queue, entry: Entry, now: Instant, beyond: Beyond = {}): Explanation {
   if (!isLive(entry.state)) return explainEnded(queue, entry, beyond);
@@ -46,7 +45,6 @@ function explainNotReady(view: View, entry: Entry): Explanation {
   };
 }
 
-/** The steps of the author, and the moment at which it joins the queue. */
 // SPEC E33
 function nextBeforeQueue(queue: Queue, entry: Entry, reasons: readonly ExplanationReason[]): string {
   const codes = reasons.map(({ code }) => code);

@@ -14,7 +14,6 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** Below this chance the sentence says so. */
 const LIKELY = 0.9;
 
-/** "Lands in about 24 minutes (95%: within 41)." */
 // SPEC Z4
 export function forecastText({ landsAtP50, landsAtP95, chanceToLand }: ForecastTimes, now: Instant): string {
   const chance = `${Math.max(1, Math.floor(chanceToLand * 100))}%`;

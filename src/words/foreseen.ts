@@ -8,7 +8,6 @@ import { explain } from './explain.ts';
 import { count, listPrs } from './phrases.ts';
 import { named, orderOf } from './view.ts';
 
-/** Tells a person what a submission would do, before it is done. */
 // SPEC O18
 export function foreseenText(foreseen: Foreseen, now: Instant): string {
   const { outcome, entry } = foreseen;
@@ -35,7 +34,6 @@ function ownText({ after, was }: Foreseen, entry: Entry, now: Instant): string {
   return ahead === 0 ? 'It is the next to be tested.' : `It waits: ${count(ahead, 'pull request')} stay ahead of it.`;
 }
 
-/** A priority does not move what is under test. */
 // SPEC O2
 function keptText(queue: Foreseen['after'], run: Candidate): string {
   const how = isUnderTest(run) ? 'is under test already' : run.state === 'passed' ? 'has passed' : 'was tested already';

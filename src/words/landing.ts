@@ -4,10 +4,7 @@ import { listNumbers, shortSha } from './phrases.ts';
 /** The record has the full list. */
 const MAX_LISTED = 20;
 
-/**
- * The proof for the entry's own commit, as the end of a sentence: "has exactly the files that were tested as …". Of
- * several entries that landed together, only the last commit was tested.
- */
+/** "has exactly the files that were tested as …". Of several that landed together, only the last was tested. */
 // SPEC L18
 export function landingProof(landed: Landed): string {
   const { kind, sha, tree, pushedSha, testedSha, testedTree, composedWith } = landed;

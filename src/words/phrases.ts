@@ -1,6 +1,5 @@
 import { formatInstant, type Instant } from '../lib/clock.ts';
 
-/** A pull request as sentences name it. */
 export interface NamedPr {
   readonly prNumber: number;
   readonly title?: string | undefined;

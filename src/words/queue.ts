@@ -58,7 +58,6 @@ export function frozenText({ name, since, until, urgent }: Frozen): string {
   return `${begin} Urgent pull requests land from ${minuteOf(urgent.until)}, when ${urgent.name} ends. ${end}`;
 }
 
-/** The reason of an entry that the freeze keeps from landing. */
 // SPEC Q23
 export function freezeReason(freeze: FrozenTime, now: Instant): ExplanationReason {
   const { name, since, until } = freeze;

@@ -4,9 +4,7 @@ import type { ReasonCode } from '../engine/model/reason.ts';
 import { landedText } from './landing.ts';
 import { checksOr, inFiles, listNumbers, listOf, shortSha, theChecks } from './phrases.ts';
 
-/** A change of an entry's state. */
 export interface Change {
-  /** The new state. */
   readonly to: string;
   readonly branch: string;
   readonly because: Because;
@@ -167,7 +165,6 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
   }),
 };
 
-/** The sentence and the advice for a change of state. */
 export function tellChange(change: Change): Told {
   const told = tell(change);
   return typeof told === 'string' ? { text: told } : told;

@@ -88,7 +88,6 @@ function accusedReason(queue: Queue, entry: Entry, search: Search): Omit<Explana
 
 const NAMED = 3;
 
-/** The next step of an entry in a search in prefixes. */
 export function nextInPrefixes(queue: Queue, entry: Entry, search: Search): string {
   if (search.accused?.isLast === true) return 'If it passes, it lands in its turn. If it fails, it is removed.';
   if (search.accused !== undefined)

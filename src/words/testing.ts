@@ -73,10 +73,7 @@ function compositionText(queue: Queue, entry: Entry, candidate: Candidate): stri
   return beneath.length === 0 ? 'It is tested alone.' : `It is tested${onTop}, and is the only new change in this run.`;
 }
 
-/**
- * A new setup often reports under other names or not at all. Without this reason the author would learn it from the
- * timeout.
- */
+/** A new setup often reports under other names. The author would learn it only from the timeout. */
 function silenceReasons({ queue, now, beyond }: View, candidate: Candidate): ExplanationReason[] {
   const { number: testRun, testingSince: since, required, checks } = candidate;
   if (since === undefined || !isSilent(candidate, now)) return [];
@@ -167,7 +164,6 @@ function keptReasons(view: View, candidate: Candidate, depth: number): Explanati
   return [reason('HELD', text)];
 }
 
-/** The search for the culprit of a failed batch. */
 export function bisectionReason(view: View, entry: Entry): ExplanationReason {
   const { queue } = view;
   const search = searchOf(queue, entry);

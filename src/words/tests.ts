@@ -9,7 +9,6 @@ import { clockTime, count } from './phrases.ts';
 /** The details of the test run list all of them. */
 const NAMED = 5;
 
-/** The failed checks with their tests; without results of tests, the address of CI says more. */
 // SPEC E23
 export function failureReasons(failed: readonly FailedCheck[]): ExplanationReason[] {
   return failed
@@ -80,7 +79,6 @@ export function isWithoutResult(failed: readonly FailedCheck[]): boolean {
   return failed.length > 0 && failed.every(({ conclusion }) => conclusion === 'CANCELLED' || conclusion === 'STALE');
 }
 
-/** Explains the effect of quarantine on the failures of a candidate's checks. */
 export function judgementReasons({ checks, number: testRun }: Candidate): ExplanationReason[] {
   return checks.flatMap(({ name: check, conclusion, judgement }) => {
     if (judgement?.kind !== 'judged' || isUnreported(judgement)) return [];

@@ -102,7 +102,6 @@ function raiseReasons({ priority, raised }: Entry): ExplanationReason[] {
   return [reason('PRIORITY_RAISED', `It has waited so long that it counts as ${name} instead of ${priority.name}.`)];
 }
 
-/** Entries that came later and are ahead of it. */
 // SPEC E24
 function priorityReasons({ queue }: View, entry: Entry): ExplanationReason[] {
   const ordinal = entry.admission?.ordinal ?? 0;

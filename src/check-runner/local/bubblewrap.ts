@@ -20,10 +20,7 @@ const VARIABLES = {
 
 const NAMESPACES = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
 
-/**
- * PID 1 of the sandbox. It waits for the command and reaps orphans. When it exits, the kernel kills every process in
- * the sandbox.
- */
+/** PID 1 of the sandbox. It reaps orphans. When it exits, the kernel kills every process in the sandbox. */
 const INIT = '"$@"; exit $?';
 
 /** A sandbox made by `bwrap`, which also works without root. */

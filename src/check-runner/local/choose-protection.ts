@@ -28,9 +28,7 @@ export interface Choice {
 
 const TRIAL_MS = 20_000;
 
-/**
- * An installed program may lack the permission to do its work, so each protection is tried once with a real command.
- */
+/** An installed program may lack the permission to do its work. */
 // SPEC R25
 export async function chooseProtection(work: WorkFolder, options: ProtectionOptions): Promise<Choice> {
   const { wanted } = options;
@@ -58,10 +56,7 @@ function unusable(kind: ProtectionKind, problem: string): Fault {
   );
 }
 
-/**
- * A sandbox shares only the folders that the operator names, so its checks can have one group. Without a sandbox, one
- * group would share every file of that group.
- */
+/** A sandbox shares only the folders that the operator names. Without one, a group would share every file of it. */
 function makePool(kind: ProtectionKind, uids: UidRange): UserPool | undefined {
   return process.getuid?.() === 0 ? new UserPool(uids, { sharesGroup: kind !== 'users' }) : undefined;
 }

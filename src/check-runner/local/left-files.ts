@@ -29,10 +29,7 @@ export interface LeftFilesQuery {
   readonly user: User | undefined;
 }
 
-/**
- * A timestamp by the file system's clock, later than every existing file. That clock may be coarser than the system
- * clock, or behind it. The command cannot replace this file by a link.
- */
+/** By the clock of the file system, which may be coarser or behind. The command cannot replace this file by a link. */
 export async function markTime(file: string): Promise<bigint> {
   try {
     const first = await touch(file);
@@ -52,10 +49,7 @@ async function touch(file: string): Promise<bigint> {
   return (await stat(file, { bigint: true })).mtimeNs;
 }
 
-/**
- * Finds the report files that the command wrote. No link is followed, not even one that appears meanwhile: an
- * undetected process may still work in the folder, and the server may read files that the command may not.
- */
+/** No link is followed, not even one that appears meanwhile: the server may read files that the command may not. */
 // SPEC R23
 export async function findLeftFiles(query: LeftFilesQuery): Promise<Omit<LeftFiles, 'root'>> {
   const root = await realpath(query.folder).catch(() => undefined);

@@ -229,7 +229,6 @@ function noSandbox(complaint: string, cause?: unknown): Fault {
   return new Fault('RUNNER_UNAVAILABLE', `The sandbox of a check could not be made. ${why}`, { cause });
 }
 
-/** The init of a sandbox reports a signal as shells do: 128 plus its number. */
 // SPEC R45
 function endOf({ code, signal }: TreeExit, isSandboxed: boolean): JobEnd {
   const told = isSandboxed && code !== null && code > 128 ? signalOf(code - 128) : undefined;
@@ -261,8 +260,7 @@ interface Wish {
 }
 
 /**
- * Hands out a limited number of turns. The share with the fewest turns goes first; on a tie, the share whose last turn
- * was longest ago. Within a share the lowest rank goes first, then the longest wait.
+ * On a tie, the share whose last turn was longest ago is next; within a share the lowest rank, then the longest wait.
  */
 // SPEC R6
 export function createTurns(limit: number): Semaphore<Wish> {

@@ -1,9 +1,6 @@
 import { forEachProcess, kill, readProc, readStat } from './proc.ts';
 
-/**
- * Every process of a job has this variable, because children inherit it. It finds processes that left their process
- * group, as daemons do. A process that hides its environment on purpose is found only by its user or its sandbox.
- */
+/** Children inherit it, also daemons that left the process group. A process that hides its environment is not found. */
 export const MARK = 'SLUICE_JOB';
 
 /** A process may start another during the scan, so the scan is repeated. */
@@ -76,9 +73,7 @@ function readEnvironment(pid: number): string | undefined {
   return text === undefined ? undefined : `\0${text}`;
 }
 
-/**
- * When each process was first seen without an environment. Most of them never have one, and are waited for only once.
- */
+/** When each process was first seen without an environment. Most never have one, and are waited for only once. */
 const blankSince = new Map<number, number>();
 
 function areBlankForGood(blank: readonly number[]): boolean {

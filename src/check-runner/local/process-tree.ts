@@ -43,7 +43,6 @@ export function innerMarkOf(mark: string): string {
   return `${mark}in.`;
 }
 
-/** A command and all its descendants. */
 export class ProcessTree {
   readonly #child: ChildProcess;
   readonly #exit: Promise<TreeExit>;
@@ -96,7 +95,6 @@ export class ProcessTree {
     return this.#hasBegun ? undefined : this.#complaint.toString().trim();
   }
 
-  /** Sends SIGTERM, and SIGKILL later. */
   // SPEC R4
   stop(): void {
     if (this.#token === undefined) this.#kill('SIGTERM');

@@ -9,7 +9,6 @@ export interface Protection {
   readonly users: UserPool | undefined;
   /** The path at which a command sees its work tree. */
   treeOf(folder: JobFolder): string;
-  /** Wraps a command in the protection. */
   wrap(request: WrapRequest): Promise<Wrapped>;
 }
 
@@ -53,7 +52,6 @@ export function beginCommand(begin: Begin): readonly [string, ...string[]] {
   return ['/bin/sh', '-c', BEGIN, 'sh', String(processes), sharesFiles ? '002' : '', token, mark, command];
 }
 
-/** Quotes one word for a shell. */
 export function quote(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }

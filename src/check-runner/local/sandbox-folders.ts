@@ -95,10 +95,7 @@ async function findSystem(): Promise<{ links: SandboxFolders['links'][number][];
   return { links, folders };
 }
 
-/**
- * Folders of PATH. A toolchain keeps its libraries beside its `bin`, so the parent folder is mounted. Exceptions are a
- * home and a folder with the server's files, as with `~/bin`.
- */
+/** A toolchain keeps its libraries beside its `bin`: the parent is mounted, unless it is a home or has our files. */
 export function findTools(path: string, secrets: readonly string[], home: string = homedir()): string[] {
   const kept = [...secrets, home, process.cwd()];
   const found = path

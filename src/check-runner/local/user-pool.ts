@@ -14,10 +14,7 @@ const SHARED_FOLDERS = ['/tmp', '/var/tmp', '/dev/shm'];
 /** Whether uids have accounts. A lookup takes longer than everything else here. */
 const accounts = new Map<number, Promise<boolean>>();
 
-/**
- * Users from a uid range that belongs to Sluice alone. A uid is handed out only while no account and no process has it,
- * and returned only when all its processes are gone.
- */
+/** Users from a uid range that belongs to Sluice alone. */
 // SPEC R40
 export class UserPool {
   readonly #range: UidRange;
@@ -26,10 +23,7 @@ export class UserPool {
   readonly #locks = new Map<number, Server>();
   #next: number;
 
-  /**
-   * With one group for all, checks can share folders that the operator opens to the group. Without, no check can reach
-   * files of another.
-   */
+  /** With one group, checks share folders that the operator opens to it. Without, none can reach files of another. */
   constructor(range: UidRange, { sharesGroup }: { readonly sharesGroup: boolean }) {
     this.#range = range;
     this.#group = sharesGroup ? range.first : undefined;

@@ -33,10 +33,7 @@ export async function findProcessesOf(uid: number): Promise<readonly number[]> {
   return found;
 }
 
-/**
- * Tells whether all are gone. The kernel signals all processes of a user at once, so none escapes by forking. A process
- * of that user sends the signal, since it cannot reach other users.
- */
+/** True if all are gone. The kernel signals all processes of a user at once, so none escapes by forking. */
 export async function killProcessesOf({ uid, gid }: User): Promise<boolean> {
   // Root would signal every process of the machine.
   assert(uid >= LEAST_UID && uid !== process.getuid?.(), 'processes of a user of checks are ended, and nobody else');

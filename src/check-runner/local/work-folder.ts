@@ -19,10 +19,7 @@ const OWNER_FILE = 'owner';
 const OWN_NAMES = [OWNER_FILE, 'etc'];
 const execute = promisify(execFile);
 
-/**
- * Runs as the owner of the folder, who cannot remove the folder itself. An undetected process of that user may place
- * links, so root never walks into it.
- */
+/** The owner cannot remove the folder itself. A process of that user may place links, so root never walks into it. */
 const EMPTY = `
 rm -rf -- "$1" 2>/dev/null
 [ -z "$(ls -A -- "$1")" ] && exit
@@ -111,10 +108,7 @@ async function makeJobFolder(work: WorkFolder, name: string): Promise<JobFolder>
   return { path, tree, home, temporary, root };
 }
 
-/**
- * Changes the owner of everything inside. The folder itself comes last, so that the new owner cannot enter and change
- * what is being walked.
- */
+/** The folder itself comes last, so that the new owner cannot change what is being walked. */
 export async function giveTo({ uid, gid }: User, { path, tree, home, temporary, root }: JobFolder): Promise<void> {
   try {
     await execute('chown', ['-R', '-h', '--', `${uid}:${gid}`, tree, home, temporary, root]);
