@@ -5,6 +5,7 @@ import { row } from './core/command.ts';
 import { confirm } from './core/confirm.ts';
 import type { Context } from './core/context.ts';
 import { CliError } from './core/exit.ts';
+import { drawStatus, type StatusStream } from './core/status-line.ts';
 import { clean } from './core/terminal.ts';
 
 const BACKUP_FILE_TEXT = "A path on the server's machine, or a bare name in its own folder of backups.";
@@ -26,7 +27,6 @@ export const BACKUP = row({
 });
 
 const PROGRESS_EVERY_MS = 300;
-const CLEAR_LINE = '\r\u001b[K';
 
 interface CopyProgress {
   readonly copiedPages: number;
@@ -37,15 +37,15 @@ interface CopyProgress {
 export async function showProgress<T>(
   work: Promise<T>,
   ask: () => Promise<CopyProgress | undefined>,
-  stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,
+  stream: StatusStream = process.stderr,
 ): Promise<T> {
   if (!stream.isTTY) return work;
   const ended = succeeds(work).then(() => true);
   while (!(await Promise.race([ended, pause(PROGRESS_EVERY_MS, false)]))) {
     const progress = await ask().catch(() => undefined);
-    if (progress !== undefined) stream.write(`${CLEAR_LINE}${formatProgress(progress)}`);
+    if (progress !== undefined) drawStatus(stream, formatProgress(progress));
   }
-  stream.write(CLEAR_LINE);
+  drawStatus(stream);
   return work;
 }
 

@@ -16,7 +16,6 @@ const FIRST_STEPS = `No queues yet. Make one:
   sluice queue create local/acme/app main
 `;
 
-/** One line for each queue, up to `limit`. */
 export function formatQueues(queues: readonly QueueSummary[], limit = queues.length): string {
   const [first] = queues;
   if (first === undefined) return FIRST_STEPS;

@@ -1,8 +1,10 @@
 import path from 'node:path';
 import { isDatabaseUrl, splitPassword } from '../lib/database-url.ts';
 import { Fault } from '../lib/fault.ts';
+import type { MoveOrder } from '../move-store.ts';
 import { local } from './core/command.ts';
 import { CliError, EXIT, usageError } from './core/exit.ts';
+import { drawStatus } from './core/status-line.ts';
 import { say, write } from './core/terminal.ts';
 
 export const MOVE = local({
@@ -48,21 +50,14 @@ function sentenceOf({ code, detail }: Fault): string {
   return code === 'STORE_LOCKED' ? `${detail} Stop it first.` : detail;
 }
 
-const CLEAR_LINE = '\r\u001b[K';
 const LINE_EVERY_MS = 10_000;
 
-interface TableProgress {
-  readonly table: string;
-  readonly copied: number;
-  readonly total: number;
-}
-
 /** Shows how far the copy is: on one line of a terminal, elsewhere as a line now and then. */
-function createProgress(): (progress: TableProgress) => void {
+function createProgress(): MoveOrder['onProgress'] {
   let toldAt = performance.now();
   return ({ table, copied, total }) => {
     const text = `${table}: ${copied} of ${total} rows (${Math.floor((100 * copied) / Math.max(1, total))}%)`;
-    if (process.stderr.isTTY) process.stderr.write(`${CLEAR_LINE}${text}${copied < total ? '' : CLEAR_LINE}`);
+    if (process.stderr.isTTY) drawStatus(process.stderr, copied < total ? text : '');
     else if (performance.now() - toldAt > LINE_EVERY_MS) {
       toldAt = performance.now();
       say(text);

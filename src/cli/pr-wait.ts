@@ -7,8 +7,8 @@ import { CliError, EXIT } from './core/exit.ts';
 import { createPatience } from './core/patience.ts';
 import { ENTRY, type EntryPlace } from './core/place.ts';
 import { readAgain } from './core/poll.ts';
+import { drawStatus } from './core/status-line.ts';
 import { clean, say } from './core/terminal.ts';
-import { cut } from './core/text-width.ts';
 import { formatEnd } from './format-entry.ts';
 
 const POLL_MS = 1_000;
@@ -99,29 +99,25 @@ interface ProgressLine {
   close(): void;
 }
 
-const CLEAR = '\r\u001b[K';
-
 // SPEC W28
-function createProgressLine(stream: NodeJS.WriteStream = process.stderr): ProgressLine {
-  const isLive = stream.isTTY && process.env['TERM'] !== 'dumb';
+function createProgressLine(): ProgressLine {
+  const isLive = process.stderr.isTTY && process.env['TERM'] !== 'dumb';
   let last = '';
-  const draw = (): void => {
-    if (isLive) stream.write(CLEAR + cut(last, (stream.columns || 80) - 1));
+  const draw = (text: string): void => {
+    if (isLive) drawStatus(process.stderr, text);
   };
   return {
     show: (text) => {
       if (clean(text) === last) return;
       last = clean(text);
-      if (isLive) draw();
+      if (isLive) draw(last);
       else say(`${new Date().toISOString()} ${last}`);
     },
     note: (text) => {
-      if (isLive) stream.write(CLEAR);
+      draw('');
       say(clean(text));
-      draw();
+      draw(last);
     },
-    close: () => {
-      if (isLive) stream.write(CLEAR);
-    },
+    close: () => draw(''),
   };
 }

@@ -133,7 +133,6 @@ interface Steering {
   readonly examples?: readonly string[];
 }
 
-/** A command that changes the state of a queue. */
 function steer(name: string, { state, text, examples = [] }: Steering): Row {
   return commandFor(
     'updateQueue',

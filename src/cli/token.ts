@@ -98,10 +98,7 @@ function formatTokens(tokens: readonly TokenView[]): string {
 
 const WAY_BACK = 'Without such a token, the way back in is to restart the server with SLUICE_ADMIN_TOKEN set.';
 
-/**
- * Revoking needs the scope admin, but the server does not say which token makes this call. So every usable admin token
- * needs a confirmation. True: the user wants to revoke the only one.
- */
+/** The server does not say which token makes this call: any usable one is confirmed. True: revoke the only one. */
 async function confirmOwn(context: Context, id: string): Promise<true | undefined> {
   const { tokens } = await context.call('listApiTokens', {});
   const able = tokens.filter(

@@ -98,7 +98,6 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   y: 365 * 86_400_000,
 };
 
-/** Of the option --at. */
 export const AT_TEXT = 'Show it as it was then: 10:22, 2h (also m, d, w) ago, or an instant.';
 
 /** `90d` from now or ago, the next or last `17:00` of this computer's clock, or an ISO 8601 instant; as the API writes it. */

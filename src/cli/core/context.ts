@@ -19,7 +19,6 @@ export interface GlobalOptions {
 export interface Context {
   readonly client: Client;
   readonly isJson: boolean;
-  /** Throws if there is no token. */
   token(): Token;
   call<Name extends OperationName>(name: Name, body: BodyOf<Name>, options?: CallOptions): Promise<AnswerOf<Name>>;
   /** Calls an operation whose reply is shown, and refuses before it the names of fields that no reply of it has. */

@@ -62,7 +62,6 @@ function split(names: string): string[] {
   return names.split(',');
 }
 
-/** The only list of objects in the reply. */
 function listOf(reply: Fields): readonly Fields[] | undefined {
   const lists = Object.values(reply).filter((value) => Array.isArray(value) && value.every(isObject));
   return lists.length === 1 ? (lists[0] as readonly Fields[]) : undefined;

@@ -4,7 +4,6 @@ import { CliError, EXIT, usageError } from './exit.ts';
 import { hostsFileOf, readHosts } from './hosts.ts';
 import { readSecretFile } from './secret-file.ts';
 
-/** A secret, and its source for messages. */
 export interface Token {
   readonly secret: string;
   readonly source: string;

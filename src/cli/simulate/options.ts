@@ -38,7 +38,6 @@ type TextName =
   | 'window'
   | 'windowFloor';
 
-/** The command line as commander parses it. */
 export type Given = Readonly<
   Partial<Record<NumberName, string>> & {
     atOnce?: true;

@@ -4,7 +4,6 @@ import { formatRows } from '../core/table.ts';
 import { terminalWidth } from '../core/terminal.ts';
 import { wrapWords } from '../core/text-width.ts';
 
-/** Times to land, divided by those of the oracle. */
 export type TimesOracle = Readonly<Record<keyof Measures['timeToLandMinutes'], number | null>>;
 
 export interface Column {

@@ -10,7 +10,7 @@ import { readPage } from '../../../test/helpers/doc-pages.ts';
 import { defineSimulate } from './command.ts';
 import { type Given, type Options, readOptions } from './options.ts';
 import { formatBands, formatHeading, formatReport, type Report } from './report.ts';
-import { ProgressBar, simulate } from './simulate.ts';
+import { createProgressBar, simulate } from './simulate.ts';
 
 const FIXTURE = fileURLToPath(new URL('outcomes-fixture.csv', import.meta.url));
 
@@ -35,7 +35,7 @@ function optionsOf(...args: string[]): Options {
 }
 
 async function play(...args: string[]): Promise<Report> {
-  return simulate(optionsOf(...args), new ProgressBar(streamOf(false)));
+  return simulate(optionsOf(...args), createProgressBar(streamOf(false)));
 }
 
 describe('sluice simulate', () => {
@@ -126,7 +126,7 @@ describe('sluice simulate', () => {
     for (const isTTY of [true, false]) {
       const stream = streamOf(isTTY);
       let now = 0;
-      const bar = new ProgressBar(stream, () => now);
+      const bar = createProgressBar(stream, () => now);
       bar.begin('a name that is longer than the terminal', 49, 100);
       bar.tick();
       now = 250;

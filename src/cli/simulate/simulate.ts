@@ -13,8 +13,8 @@ import type { Change, Workload } from '../../policy/workload.ts';
 import { usageError } from '../core/exit.ts';
 import { formatJson } from '../core/json-fields.ts';
 import { proposal } from '../core/nearest.ts';
+import { drawStatus, type StatusStream } from '../core/status-line.ts';
 import { say, write } from '../core/terminal.ts';
-import { cut } from '../core/text-width.ts';
 import { type Given, type Options, readOptions, type Source } from './options.ts';
 import {
   type Band,
@@ -28,7 +28,7 @@ import {
 import { readHistory } from './stored-history.ts';
 
 export async function runSimulate(given: Given): Promise<void> {
-  const report = await simulate(readOptions(given), new ProgressBar(process.stderr));
+  const report = await simulate(readOptions(given), createProgressBar(process.stderr));
   if (given.json === true) return write(formatJson(report, given.jsonFields));
   tell(`${formatHeading(report)}\n`);
   write(formatReport(report));
@@ -48,7 +48,6 @@ interface Material {
   readonly source: string;
   readonly notes: readonly string[];
   readonly queues: readonly QueueMaterial[];
-  /** The base settings of the Sluice columns. */
   readonly settings: QueueSettings;
   readonly asItWas: Outcome | undefined;
 }
@@ -84,7 +83,6 @@ export async function simulate(options: Options, progress: ProgressBar): Promise
 }
 
 interface Result extends Omit<Contestant, 'run'> {
-  /** One for each workload. */
   readonly played: readonly Played[];
 }
 
@@ -212,7 +210,6 @@ async function gatherOutcomes(
 /** Real files unpack to less than a megabyte. */
 const MAX_UNPACKED = 256 * 2 ** 20;
 
-/** A text file, plain or gzipped. */
 export async function readOutcomes(file: string): Promise<readonly ProjectOutcomes[]> {
   const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
     throw usageError(`${file} cannot be read (${error.code ?? error.message}).`);
@@ -236,39 +233,26 @@ async function unpack(file: string, bytes: Buffer): Promise<Buffer> {
 const EVERY_MS = 200;
 const BAR = 20;
 
+export type ProgressBar = ReturnType<typeof createProgressBar>;
+
 // SPEC W45
-export class ProgressBar {
-  readonly #stream: NodeJS.WriteStream;
-  #total = 0;
-  #done = 0;
-  #label = '';
-  readonly #now: () => number;
-  #shownAt: number;
-
-  constructor(stream: NodeJS.WriteStream, now = () => performance.now()) {
-    this.#stream = stream;
-    this.#now = now;
-    this.#shownAt = now();
-  }
-
-  /** A column begins after `done` of `total` pull requests. Not every column tells of each of them. */
-  begin(label: string, done: number, total: number): void {
-    this.#label = label;
-    this.#done = done;
-    this.#total = total;
-  }
-
-  readonly tick = (): void => {
-    this.#done += 1;
-    if (!this.#stream.isTTY || this.#now() - this.#shownAt < EVERY_MS) return;
-    this.#shownAt = this.#now();
-    const share = Math.min(1, this.#done / this.#total);
-    const filled = Math.round(share * BAR);
-    const bar = `[${'#'.repeat(filled)}${'-'.repeat(BAR - filled)}] ${Math.floor(share * 100)} %  ${this.#label}`;
-    this.#stream.write(`\r\u001b[K${cut(bar, (this.#stream.columns || 80) - 1)}`);
+export function createProgressBar(stream: StatusStream, now = () => performance.now()) {
+  let column = { label: '', done: 0, total: 0 };
+  let shownAt = now();
+  return {
+    /** A column begins after `done` of `total` pull requests. Not every column tells of each of them. */
+    begin(label: string, done: number, total: number): void {
+      column = { label, done, total };
+    },
+    tick(): void {
+      column.done += 1;
+      if (now() - shownAt < EVERY_MS) return;
+      shownAt = now();
+      const share = Math.min(1, column.done / column.total);
+      const filled = Math.round(share * BAR);
+      const bar = `${'#'.repeat(filled)}${'-'.repeat(BAR - filled)}`;
+      drawStatus(stream, `[${bar}] ${Math.floor(share * 100)} %  ${column.label}`);
+    },
+    end: () => drawStatus(stream),
   };
-
-  end(): void {
-    if (this.#stream.isTTY) this.#stream.write('\r\u001b[K');
-  }
 }

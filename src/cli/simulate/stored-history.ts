@@ -16,7 +16,6 @@ import type { Source } from './options.ts';
 
 type Place = Extract<Source, { kind: 'history' }>;
 
-/** The last days of a queue as a workload, with their outcome. */
 export function readHistory(place: Place) {
   return withStoreCopy(place.data, async (store) => {
     const { queue, name } = await findQueue(store, place);

@@ -79,7 +79,6 @@ function optionalFacts(test: DetailsView): Facts {
   ];
 }
 
-/** One line for the result of an act. */
 export function describeQuarantine(test: DetailsView): string {
   const state = test.quarantined
     ? `${paint('yellow', 'quarantined')}, since ${formatTime(test.quarantined_at)}`

@@ -14,7 +14,6 @@ import { CliError } from '../core/exit.ts';
 import type { Quarantine } from './exit-code.ts';
 import { withRetries } from './retry.ts';
 
-/** A test that failed in the end. */
 export interface FailingTest {
   readonly id: string;
   readonly names: TestNames;

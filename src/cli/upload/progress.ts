@@ -1,4 +1,5 @@
-const CLEAR_LINE = '\r\u001b[K';
+import { drawStatus } from '../core/status-line.ts';
+
 /** Often enough to move, seldom enough to cost nothing. */
 const STEP_MS = 100;
 
@@ -9,24 +10,17 @@ export interface Progress {
 }
 
 /** Shows the sent share of the files on one line of a terminal; elsewhere nothing. */
-export function createProgress(
-  of: { readonly files: number; readonly bytes: number },
-  stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,
-  now: () => number = () => performance.now(),
-): Progress {
+export function createProgress(of: { readonly files: number; readonly bytes: number }): Progress {
   let drawnAt = Number.NEGATIVE_INFINITY;
-  if (!stream.isTTY) return { onRead: () => undefined, end: () => undefined };
   return {
     onRead: (bytes) => {
-      const at = now();
+      const at = performance.now();
       if (at - drawnAt < STEP_MS && bytes < of.bytes) return;
       drawnAt = at;
       const share = of.bytes === 0 ? 100 : Math.min(100, Math.floor((bytes / of.bytes) * 100));
-      stream.write(`${CLEAR_LINE}Uploading ${formatFiles(of.files)}, ${formatBytes(of.bytes)}: ${share}%`);
+      drawStatus(process.stderr, `Uploading ${formatFiles(of.files)}, ${formatBytes(of.bytes)}: ${share}%`);
     },
-    end: () => {
-      if (drawnAt !== Number.NEGATIVE_INFINITY) stream.write(CLEAR_LINE);
-    },
+    end: () => drawStatus(process.stderr),
   };
 }
 

@@ -124,7 +124,6 @@ async function waitForUpload(
 /** For more, `sluice tests list --failing` is better. */
 const MAX_LISTED = 20;
 
-/** The content of the reports: counts, and the failing tests. */
 function formatReports(files: number, reports: ReadReports, quarantined: ReadonlySet<string>): string[] {
   const { tests, failing, rerun, skipped } = reports;
   const skippedWords = skipped === 0 ? '' : `, ${skipped} skipped`;

@@ -17,7 +17,6 @@ interface Section {
   readonly title: string;
   /** The lines that could fit. */
   readonly lines: readonly string[];
-  /** The total number of lines. */
   readonly count: number;
 }
 

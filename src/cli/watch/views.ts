@@ -6,7 +6,6 @@ import { shownWidth } from '../core/text-width.ts';
 import { renderFrame } from './frame.ts';
 import { type Reading, readQueue, readSnapshot, type WatchedQueue } from './read-queue.ts';
 
-/** A queue that is shown. */
 export interface View {
   /** Reads the queue and shows what is new. */
   look(): Promise<Look>;
@@ -41,7 +40,6 @@ const SHOW_CURSOR = `${ESC}?25h`;
 const CLEAR_LINE = `${ESC}K`;
 const CLEAR_BELOW = `${ESC}J`;
 
-/** A picture that is redrawn in place. */
 // SPEC W10
 function createPicture(context: Context, place: Place, stream: NodeJS.WriteStream): View {
   let last: Reading | undefined;
@@ -66,7 +64,6 @@ function createPicture(context: Context, place: Place, stream: NodeJS.WriteStrea
   };
   stream.write(HIDE_CURSOR);
   stream.on('resize', draw);
-  // Also restores the cursor if the process exits unexpectedly.
   process.once('exit', close);
   return {
     look: async () => {

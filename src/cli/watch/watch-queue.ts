@@ -5,7 +5,6 @@ import type { Place } from '../core/place.ts';
 import { createView, type Look, type View } from './views.ts';
 
 export interface WatchOptions {
-  /** Ends the watch when the queue is empty. */
   readonly untilEmpty?: true;
   /** Poll interval; undefined: short while the queue moves, else longer. */
   readonly intervalMs?: number | undefined;
