@@ -37,7 +37,6 @@ export interface BranchReader {
   isAncestor(question: AncestryQuestion): Promise<boolean>;
   /** Finds the commit on any branch, pull request or candidate. */
   hasCommit(repository: ForgeRepository, sha: Sha): Promise<boolean>;
-  /** Lists the first parents of a branch between two commits. */
   listLine(question: LineQuestion): Promise<LineAnswer>;
 }
 

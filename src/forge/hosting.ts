@@ -62,7 +62,6 @@ export interface PageWriter {
   writeComment(comment: CommentDraft): Promise<Written | undefined>;
   /** The newest own comment with the marker. It finds a comment whose answer was lost. */
   findOwnComment(question: OwnCommentQuestion): Promise<Written | undefined>;
-  /** Acknowledges a command with an emoji. */
   react(question: CommentQuestion, reaction: '+1' | 'eyes' | 'confused'): Promise<void>;
   /** With `id`: undefined when it is gone. Without: the own check with the same `externalId`, or a new one. */
   writeCheck(check: CheckRunDraft): Promise<Written | undefined>;
@@ -82,7 +81,6 @@ export interface Delivery {
 }
 
 export type DeliveryAnswer =
-  /** The signature is missing or wrong. */
   | { readonly kind: 'unsigned' }
   /** The signature is right, but the body cannot be parsed. */
   | { readonly kind: 'unreadable'; readonly detail: string }
@@ -135,11 +133,8 @@ export type HintSubject =
 
 export interface SnapshotQuery {
   readonly repository: ForgeRepository;
-  /** Target branches of the queues. */
   readonly branches: readonly string[];
-  /** Pull requests in the queues now. */
   readonly entries: readonly PrNumber[];
-  /** Candidate commits under test now. */
   readonly commits: readonly Sha[];
   /** Open pull requests that changed after this instant come with their latest comments and their labels. */
   readonly since: Instant;
@@ -220,7 +215,6 @@ export interface CommentFacts {
   readonly retarget?: Retarget;
 }
 
-/** The last change of a pull request's base branch. */
 export interface Retarget {
   readonly at: Instant;
   /** Undefined when the forge did it itself or no longer knows. */
@@ -329,7 +323,6 @@ export type InspectedQueue = Pick<
   'mergeMethod' | 'landingMode' | 'requiredStatuses' | 'createPrsForTestingBranches'
 >;
 
-/** One line of the setup report for the operator. */
 export interface SetupFinding {
   readonly level: 'ok' | 'warning' | 'error';
   readonly code: string;

@@ -1,9 +1,8 @@
 import { nameOf, type RequiredStatus } from '../../engine/model/check.ts';
 import { isReportedBy } from '../../engine/model/required.ts';
-import { Fault } from '../../lib/fault.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { findRequired } from '../hosted/inspect-required.ts';
-import { error, noBranch, ok, warning } from '../hosted/setup-finding.ts';
+import { error, noBranch, notReachable, ok, warning } from '../hosted/setup-finding.ts';
 import type { CheckReport, InspectedQueue, SetupFinding } from '../hosting.ts';
 import { encodePath, type GiteaClient } from './api/client.ts';
 import type { AccountData, HookData, RepositoryData } from './api/data.ts';
@@ -57,11 +56,6 @@ async function readPlace(client: GiteaClient, repository: ForgeRepository): Prom
   const own = await client.readOwn();
   const { data } = await client.request<{ readonly version: string }>({ path: '/version' });
   return { own, version: data.version, repository: await client.resolve(repository) };
-}
-
-function notReachable(fault: unknown): SetupFinding {
-  if (!(fault instanceof Fault)) throw fault;
-  return error('NOT_REACHABLE', fault.detail);
 }
 
 /** Forgejo names itself before the version of Gitea that its API is compatible with. */

@@ -3,7 +3,7 @@ import { bound } from '../../lib/bound.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { MergeAnswer, MergeState } from '../candidate/land-one-by-one.ts';
 import type { CandidateEntry, LandRequest } from '../forge.ts';
-import type { HostedMerging, OpenState } from '../hosted/adapter.ts';
+import { type HostedMerging, METHODS, type OpenState } from '../hosted/adapter.ts';
 import { bareText } from '../hosted/forge-text.ts';
 import type { PullData } from './api/data.ts';
 import type { Answer } from './api/exchange.ts';
@@ -17,7 +17,6 @@ interface MergingParts extends FactsTools {
 
 /** Git shows a merge at once. The margin allows for clock skew. */
 const SETTLED_MS = 5 * 60_000;
-const METHODS = { MERGE_COMMIT: 'merge', SQUASH: 'squash', REBASE: 'rebase' } as const;
 
 export function createMerging(parts: MergingParts): HostedMerging {
   return bound(parts, { findOpenStates, merge, findMergeState });

@@ -3,10 +3,10 @@ import { present } from '../../lib/present.ts';
 import { mayCommand } from '../hosted/forge-text.ts';
 import {
   aboutPullRequest,
-  accessTo,
   countAt,
   dig,
   hint,
+  ofAccess,
   ofCheck,
   ofPush,
   type Payload,
@@ -43,7 +43,7 @@ const READERS: Readonly<Record<string, (event: Event) => readonly WebhookHint[]>
   create: ofBranch,
   delete: ofBranch,
   status: ofStatus,
-  repository: ofRepository,
+  repository: ofAccess,
 };
 
 /** These actions change nothing that a queue depends on. */
@@ -111,9 +111,4 @@ function reportIn(payload: Payload, context: string, status: string): CheckRepor
     },
     [],
   );
-}
-
-function ofRepository({ payload }: Event): readonly WebhookHint[] {
-  const place = placeOf(payload);
-  return place === undefined ? [] : accessTo(place);
 }

@@ -24,11 +24,7 @@ interface Seen {
   readonly known: ReadonlyMap<PrNumber, BlockedOwner>;
 }
 
-/**
- * The reasons for a block take a query that is too large for many pull requests at once, and a hundred of them may wait
- * for a review for days. Some reasons change without a change of the polled fields. So each is queried again after this
- * many polls, a few in each poll.
- */
+/** The query is too large for many at once, and some reasons change unseen: a few are asked in each poll. */
 const TRUSTED_FOR = 10;
 const ASKED_AGAIN_AT_ONCE = 20;
 

@@ -189,10 +189,7 @@ export function reportsOf(contexts: readonly Context[]): readonly CheckReport[] 
   return combine(newestOfEach(contexts, originOf).map(({ report }) => report));
 }
 
-/**
- * The same for a commit under test. Anyone can open a pull request from a fork with this head and so run its workflows
- * again, without secrets. Such a run must not hide a failure, so a further suite replaces only cancelled checks.
- */
+/** Such a run has no secrets, and must not hide a failure. */
 // SPEC G121
 export function reportsOfTest(contexts: readonly Context[]): readonly CheckReport[] {
   const newest = new Set(newestOfEach(contexts, originOf).map(({ context }) => context));

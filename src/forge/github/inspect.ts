@@ -1,8 +1,7 @@
 import type { RequiredStatus } from '../../engine/model/check.ts';
-import { Fault } from '../../lib/fault.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { findRequired } from '../hosted/inspect-required.ts';
-import { error, noBranch, ok, warning } from '../hosted/setup-finding.ts';
+import { error, noBranch, notReachable, ok, warning } from '../hosted/setup-finding.ts';
 import type { InspectedQueue, SetupFinding } from '../hosting.ts';
 import type { GithubClient } from './api/client.ts';
 import type { Installation } from './api/installations.ts';
@@ -53,11 +52,6 @@ export async function inspect(
     ...(required.isNone ? [] : inspectChecks({ ...facts, workflows, seen, hasDraftPullRequests })),
     ...(await inspectWebhook(client)),
   ];
-}
-
-function notReachable(fault: unknown): SetupFinding {
-  if (!(fault instanceof Fault)) throw fault;
-  return error('NOT_REACHABLE', fault.detail);
 }
 
 function describeIdentity(installation: Installation): readonly SetupFinding[] {

@@ -5,7 +5,7 @@ import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { MergeAnswer, MergeState } from '../candidate/land-one-by-one.ts';
 import type { CandidateEntry, LandRequest } from '../forge.ts';
-import type { HostedMerging, OpenState } from '../hosted/adapter.ts';
+import { type HostedMerging, METHODS, type OpenState } from '../hosted/adapter.ts';
 import { limitedUntil } from './api/budget.ts';
 import type { GithubClient, RestAnswer } from './api/client.ts';
 import { messageIn } from './api/exchange.ts';
@@ -17,7 +17,6 @@ interface MergingParts {
 
 /** Git shows a merge at once. The margin allows for clock skew. */
 const SETTLED_MS = 5 * 60_000;
-const METHODS = { MERGE_COMMIT: 'merge', SQUASH: 'squash', REBASE: 'rebase' } as const;
 
 export function createMerging(parts: MergingParts): HostedMerging {
   return bound(parts, { findOpenStates, merge, findMergeState });

@@ -7,6 +7,7 @@ import {
   countAt,
   dig,
   hint,
+  ofAccess,
   ofCheck,
   ofPush,
   type Payload,
@@ -136,11 +137,6 @@ function ofRepository({ payload, action }: Event): readonly WebhookHint[] {
   if (action === 'renamed' && formerName !== undefined) return accessTo({ ...place, name: formerName });
   if (action === 'transferred' && formerOwner !== undefined) return accessTo({ ...place, owner: formerOwner });
   return accessTo(place);
-}
-
-function ofAccess({ payload }: Event): readonly WebhookHint[] {
-  const place = placeOf(payload);
-  return place === undefined ? [] : accessTo(place);
 }
 
 function ofInstallation({ payload }: Event): readonly WebhookHint[] {

@@ -10,10 +10,8 @@ import type { Hosting, RepositoryIdentity, RepositoryName } from '../hosting.ts'
 export interface HostedAdapter {
   readonly hosting: Hosting;
   readonly remote: HostedRemote;
-  /** The ref of a pull request's head. */
   pullRequestRef(number: PrNumber): string;
   findPullRequest(query: PullRequestQuery): Promise<PullRequestFacts | undefined>;
-  /** The checks that the protection of a branch requires. */
   readRequiredChecks(repository: ForgeRepository, branch: string): Promise<readonly RequiredStatus[]>;
   /** Every account with write access can report a check here. */
   readonly pinsReporters?: true;
@@ -36,13 +34,14 @@ export interface HostedRemote {
   readonly webUrl: string;
   /** The present name and id. They may be cached. */
   resolve(repository: RepositoryName): Promise<RepositoryIdentity>;
-  /** A user name and a token for git. */
   authorize(repository: RepositoryName): Promise<{ readonly user: string; readonly token: string }>;
   /** Forgets names and permissions of a repository, and this token, which was refused. */
   forget(repository: RepositoryName, token: string | undefined): Promise<void>;
 }
 
-/** The merge API, and the states of pull requests that a landing needs. */
+/** As the merge APIs call the methods. */
+export const METHODS = { MERGE_COMMIT: 'merge', SQUASH: 'squash', REBASE: 'rebase' } as const;
+
 export interface HostedMerging {
   /** Whether each pull request of the landing is open, and for which branch. Those that do not exist are left out. */
   findOpenStates(request: LandRequest): Promise<ReadonlyMap<PrNumber, OpenState>>;

@@ -4,7 +4,6 @@ import type { CheckRunDraft } from '../hosting.ts';
 /** Forges refuse longer descriptions. */
 const MAX_DESCRIPTION = 140;
 
-/** A check as the body of a commit status. */
 export function statusOf({ status, conclusion, name, title, url }: CheckRunDraft) {
   const ended = STATES[conclusion ?? 'NEUTRAL'];
   return {

@@ -50,6 +50,11 @@ export function accessTo(place: WebhookRepository): readonly WebhookHint[] {
   return [hint(place, 'access', { kind: 'access' })];
 }
 
+export function ofAccess({ payload }: { readonly payload: Payload }): readonly WebhookHint[] {
+  const place = placeOf(payload);
+  return place === undefined ? [] : accessTo(place);
+}
+
 export function hint(place: WebhookRepository, about: string, facts: HintSubject): WebhookHint {
   return { ...facts, ...place, key: `${place.owner}/${place.name} ${about}` };
 }

@@ -42,7 +42,6 @@ const ANY_AGE = Infinity;
 const MAX_LINE = 10_000;
 
 export interface PlainForgeOptions extends Omit<GitOptions, 'onHooks'> {
-  /** Prefix of the test branch names. */
   readonly testBranchPrefix?: string;
 }
 
@@ -89,7 +88,6 @@ function createReader(git: Git) {
       await opened.refresh(maxAgeMs);
       return await question(opened);
     } catch (error) {
-      // The folder may have been moved or replaced, so the cached facts about it may be wrong.
       if (error instanceof Fault && error.code === 'FORGE_UNAVAILABLE') opened.forget();
       throw error;
     }

@@ -120,7 +120,6 @@ export class GiteaClient {
     return items;
   }
 
-  /** The account of the token. */
   readOwn(): Promise<AccountData> {
     return this.#account.get('own', async () => {
       const { data } = await this.request<AccountData>({ path: '/user' });

@@ -105,7 +105,6 @@ export class Budget {
     return this.#turnOf(need);
   }
 
-  /** The known limits, for logs. */
   limits(): readonly Limit[] {
     return [...this.#limits.values()];
   }

@@ -196,7 +196,6 @@ export class GithubClient {
     return this.#pullRequestIds.find(`${keyOf(repository)} ${number}`);
   }
 
-  /** Sends the request as the App itself, not as an installation. */
   async appRequest<Data = unknown>({ route, parameters = {}, accept = [] }: AppCall): Promise<RestAnswer<Data>> {
     const received = await this.#installations.askAsApp({ route, parameters });
     if (received.kind === 'lost') throw lostAnswer(this.connection.host, received.detail);

@@ -1,7 +1,6 @@
 import type { Instant } from '../../../lib/clock.ts';
 import type { GithubAuth, GithubConnection } from './connection.ts';
 
-/** The credentials that GitHub accepted last. */
 export interface Credentials {
   current(): GithubAuth;
   /** Reads the credentials again after a refusal. Answers whether they changed. */

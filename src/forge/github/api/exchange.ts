@@ -31,7 +31,6 @@ export interface RequestLine {
   readonly clock: Timing;
   readonly timeoutMs: number;
   readonly log: Log;
-  /** Aborted when the client closes. */
   readonly closing: AbortSignal;
 }
 

@@ -78,7 +78,6 @@ export class Installations {
     this.#found.forget(name === undefined ? undefined : keyOf({ owner, name }));
   }
 
-  /** Sends the request as the App itself, not as an installation. */
   async askAsApp(ask: Pick<Ask, 'route' | 'parameters'>): Promise<Received> {
     const auth = this.#options.credentials.current();
     if (auth.kind !== 'app')

@@ -1,3 +1,4 @@
+import { METHODS } from '../../hosted/adapter.ts';
 import { error, ok, warning } from '../../hosted/setup-finding.ts';
 import type { InspectedQueue, SetupFinding } from '../../hosting.ts';
 
@@ -217,8 +218,6 @@ function inspectPush(of: BranchRules): readonly SetupFinding[] {
   }
   return findings;
 }
-
-const METHODS = { MERGE_COMMIT: 'merge', SQUASH: 'squash', REBASE: 'rebase' } as const;
 
 function inspectMethods(of: BranchRules, methods: Methods, queue: InspectedQueue | undefined): readonly SetupFinding[] {
   if (queue === undefined) return [];
