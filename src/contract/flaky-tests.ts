@@ -5,7 +5,6 @@ import {
   fixedEnum,
   inputEnum,
   inputInstant,
-  inputUuid,
   instant,
   limitTo,
   list,
@@ -22,7 +21,9 @@ import {
   Page,
   PageQuery,
   SCOPE_NOT_FOUND,
+  TEST_ERRORS,
   testOperation,
+  testRef,
   testScope,
 } from './test-scope.ts';
 
@@ -139,9 +140,9 @@ export const getTestDetails = testOperation('getTestDetails', {
   summary: 'Read the details of one test',
   description:
     'Its status, how it fails and how often, and on /v1 what was decided about it: override, flag, labels, and the monitors that detect it with their evidence.',
-  body: Type.Object({ ...testScope, test_id: inputUuid('Id of the test case.') }),
+  body: Type.Object(testRef),
   reply: Type.Object({ test: TestDetails }),
-  errors: [...SCOPE_NOT_FOUND, 'TEST_NOT_FOUND'],
+  errors: TEST_ERRORS,
   example: { body: { ...EXAMPLE_SCOPE, test_id: EXAMPLE_TEST.id }, reply: { test: EXAMPLE_DETAILS } },
 });
 

@@ -111,7 +111,6 @@ export const settingChanges: Record<string, TSchema> = Object.fromEntries(
   }),
 );
 
-/** A null concurrency of bisections is shown as the number that it stands for. */
 type ShownSettings = Omit<QueueSettings, 'bisectionConcurrency'> & { readonly bisectionConcurrency: number };
 
 export const settingOutputs = Object.fromEntries(

@@ -4,14 +4,10 @@ import { MAX_LABEL_LENGTH } from '../flaky/parse-monitor.ts';
 import { QUARANTINE_OVERRIDES } from '../storage/tests.ts';
 import { EXAMPLE_REPO, Repo } from './common.ts';
 import { boolean, inputEnum, inputInstant, inputUuid, optional, plainText, trimmedText, whenKeyIs } from './schema.ts';
-import { EXAMPLE_DETAILS, EXAMPLE_MONITOR_ID, TestDetails } from './test-details.ts';
-import { EXAMPLE_SCOPE, SCOPE_NOT_FOUND, testOperation, testScope } from './test-scope.ts';
+import { EXAMPLE_DETAILS, EXAMPLE_MONITOR_ID, EXAMPLE_REF, TestDetails } from './test-details.ts';
+import { TEST_ERRORS, testOperation, testRef } from './test-scope.ts';
 
-/** Decisions of people about one test. The actor is the name of the token. */
-const testRef = { ...testScope, test_id: inputUuid('Id of the test case.') };
 const reply = Type.Object({ test: TestDetails });
-const errors = [...SCOPE_NOT_FOUND, 'TEST_NOT_FOUND'] as const;
-const EXAMPLE_REF = { ...EXAMPLE_SCOPE, test_id: EXAMPLE_DETAILS.id };
 
 export const setQuarantine = testOperation('setQuarantine', {
   scope: 'maintain',
@@ -42,7 +38,7 @@ export const setQuarantine = testOperation('setQuarantine', {
     ),
   ),
   reply,
-  errors,
+  errors: TEST_ERRORS,
   example: {
     body: {
       ...EXAMPLE_REF,
@@ -66,7 +62,7 @@ export const flagTest = testOperation('flagTest', {
     reason: Type.Optional(plainText(MAX_FLAG_REASON_LENGTH, 'Why.')),
   }),
   reply,
-  errors: [...errors, 'TEST_NOT_FLAGGABLE'],
+  errors: [...TEST_ERRORS, 'TEST_NOT_FLAGGABLE'],
   example: {
     body: { ...EXAMPLE_REF, flagged: true, reason: 'Fails on Mondays.' },
     reply: {
@@ -104,7 +100,7 @@ export const muteMonitor = testOperation('muteMonitor', {
     ),
   ),
   reply,
-  errors: [...errors, 'MONITOR_NOT_FOUND', 'MONITOR_NOT_MUTABLE'],
+  errors: [...TEST_ERRORS, 'MONITOR_NOT_FOUND', 'MONITOR_NOT_MUTABLE'],
   example: {
     body: { ...EXAMPLE_REF, monitor_id: EXAMPLE_MONITOR_ID, until: '2026-09-24T00:00:00Z', reason: 'Known.' },
     reply: { test: EXAMPLE_DETAILS },
@@ -122,7 +118,7 @@ export const setLabel = testOperation('setLabel', {
     on: boolean('True: puts it on. False: takes it away.'),
   }),
   reply,
-  errors,
+  errors: TEST_ERRORS,
   example: { body: { ...EXAMPLE_REF, label: 'network', on: true }, reply: { test: EXAMPLE_DETAILS } },
 });
 

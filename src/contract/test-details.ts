@@ -16,6 +16,7 @@ import {
   text,
   uuid,
 } from './schema.ts';
+import { EXAMPLE_SCOPE } from './test-scope.ts';
 
 const link = (description: string) => record('Link', description, { html_url: text('The link.') });
 
@@ -257,3 +258,4 @@ export const EXAMPLE_DETAILS = {
     },
   ],
 };
+export const EXAMPLE_REF = { ...EXAMPLE_SCOPE, test_id: EXAMPLE_DETAILS.id };

@@ -3,7 +3,6 @@ import { RUN_CONCLUSIONS } from '../storage/tests.ts';
 import {
   boolean,
   inputEnum,
-  inputUuid,
   instant,
   integer,
   list,
@@ -15,20 +14,8 @@ import {
   record,
   text,
 } from './schema.ts';
-import { Evidence, EXAMPLE_DETAILS, EXAMPLE_EVIDENCE, EXAMPLE_MONITOR_ID } from './test-details.ts';
-import {
-  EXAMPLE_PAGE,
-  EXAMPLE_SCOPE,
-  Page,
-  PageQuery,
-  SCOPE_NOT_FOUND,
-  testOperation,
-  testScope,
-} from './test-scope.ts';
-
-const testRef = { ...testScope, test_id: inputUuid('Id of the test case.') };
-const EXAMPLE_REF = { ...EXAMPLE_SCOPE, test_id: EXAMPLE_DETAILS.id };
-const errors = [...SCOPE_NOT_FOUND, 'TEST_NOT_FOUND'] as const;
+import { Evidence, EXAMPLE_EVIDENCE, EXAMPLE_MONITOR_ID, EXAMPLE_REF } from './test-details.ts';
+import { EXAMPLE_PAGE, Page, PageQuery, TEST_ERRORS, testOperation, testRef } from './test-scope.ts';
 
 const TestRun = record('TestCaseRun', 'One run of a test.', {
   conclusion: outputEnum(RUN_CONCLUSIONS, 'How it ended.'),
@@ -67,7 +54,7 @@ export const listTestRuns = testOperation('listTestRuns', {
     }),
   }),
   reply: Type.Object({ test_runs: list(TestRun, 'One page.'), page: Page }),
-  errors,
+  errors: TEST_ERRORS,
   example: {
     body: { ...EXAMPLE_REF, conclusion: 'FAILURE', page_query: { page_size: 25 } },
     reply: {
@@ -118,7 +105,7 @@ export const listTestEvents = testOperation('listTestEvents', {
     'Changes of its status, detections with their evidence, quarantine, flags, mutes, labels and tickets: who, when and why. Newest first.',
   body: Type.Object({ ...testRef, page_query: PageQuery }),
   reply: Type.Object({ events: list(TestEvent, 'One page.'), page: Page }),
-  errors,
+  errors: TEST_ERRORS,
   example: {
     body: { ...EXAMPLE_REF, page_query: {} },
     reply: {

@@ -1,12 +1,14 @@
 import { type TSchema, Type } from 'typebox';
 import { EXAMPLE_REPO, Repo } from './common.ts';
 import { type Definition, type Operation, operationsOf } from './operation.ts';
-import { integer, limitTo, nameText, record, text } from './schema.ts';
+import { inputUuid, integer, limitTo, nameText, record, text } from './schema.ts';
 
 /** Shared by the operations on tests: the scope and the paging. */
 export const SCOPE_NOT_FOUND = ['ORGANIZATION_NOT_FOUND', 'REPOSITORY_NOT_FOUND'] as const;
 
 export const testScope = { repo: Repo, org_url_slug: nameText(255, "The organization's slug.") };
+export const testRef = { ...testScope, test_id: inputUuid('Id of the test case.') };
+export const TEST_ERRORS = [...SCOPE_NOT_FOUND, 'TEST_NOT_FOUND'] as const;
 
 export const PageQuery = record('PageQuery', 'Pagination options.', {
   page_size: Type.Optional(limitTo(100, 25, 'Number of items per page.')),
