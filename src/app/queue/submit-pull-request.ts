@@ -61,7 +61,7 @@ async function prepare(app: App, caller: Caller, input: SubmitPullRequest): Answ
   if (isRefusal(found)) return found;
   // The target branch of an empty queue is not polled: the first entry is tested on its present head.
   const [pr] = await Promise.all([
-    input.meant === undefined ? findPullRequest(app, found, input.prNumber) : withUpToDate(app, found, input.meant),
+    readFacts(app, found, input),
     found.queue.entries.size === 0 ? readTargetBranch(app, found) : undefined,
   ]);
   if (pr === undefined) return pullRequestNotFound(input);
@@ -134,9 +134,7 @@ export async function submitPullRequest(app: App, caller: Caller, input: SubmitP
   return result.outcome.kind === 'ignored' ? { ...view, note: `Nothing changed. ${result.outcome.detail}` } : view;
 }
 
-/**
- * Only the record tells of a squash or rebase: a submission that is repeated after a lost answer lands nothing twice.
- */
+/** Only the record tells of a squash or rebase: a submission repeated after a lost answer lands nothing twice. */
 // SPEC E19
 async function hasLanded(app: App, found: FoundQueue, pr: PullRequestFacts): Promise<boolean> {
   const entry = await findEndedEntry(app, found, pr.number);
@@ -147,11 +145,12 @@ async function hasLanded(app: App, found: FoundQueue, pr: PullRequestFacts): Pro
   return head !== undefined && forge.isAncestor({ repository, ancestor: entry.landed.sha, descendant: head });
 }
 
-/** A forge may leave out what only a direct merge needs. */
-async function withUpToDate(app: App, found: FoundQueue, meant: PullRequestFacts): Promise<PullRequestFacts> {
-  if (found.queue.settings.directMergeMode === 'OFF' || meant.upToDate !== undefined) return meant;
-  const present = await findPullRequest(app, found, meant.number);
-  return present?.headSha === meant.headSha ? present : meant;
+/** A forge may leave out of the meant facts what only a direct merge needs. */
+async function readFacts(app: App, found: FoundQueue, { meant, prNumber }: SubmitPullRequest) {
+  const { directMergeMode } = found.queue.settings;
+  if (meant !== undefined && (directMergeMode === 'OFF' || meant.upToDate !== undefined)) return meant;
+  const present = await findPullRequest(app, found, prNumber);
+  return meant === undefined || present?.headSha === meant.headSha ? present : meant;
 }
 
 /** Targets stored between the read above and the submission would otherwise wait for the next upload. */
