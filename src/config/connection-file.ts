@@ -140,7 +140,6 @@ export function isUrl(value: unknown): value is string {
   return typeof value === 'string' && /^https?:\/\/[^\s/]+/.test(value) && URL.canParse(value);
 }
 
-/** Warns of a connection without webhooks. */
 export function warnOfFile(file: LoadedFile<unknown>, host: string, webhookSecret: string | undefined): string[] {
   if (webhookSecret !== undefined) return [...file.warnings];
   return [

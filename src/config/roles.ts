@@ -1,21 +1,13 @@
 import { Fault } from '../lib/fault.ts';
 import { nearest } from '../lib/nearest.ts';
-import { isRole, ROLES, type Role } from '../lib/role.ts';
+import { type Grant, isRole, ROLES } from '../lib/role.ts';
 import { checkSlug } from '../lib/text.ts';
 import { readNamedFile } from './read-named-file.ts';
-
-interface RoleLine {
-  readonly who: { readonly kind: 'everyone' | 'group' | 'user'; readonly name: string };
-  readonly organization: string;
-  readonly place: string;
-  readonly isExact: boolean;
-  readonly role: Role;
-}
 
 const EXAMPLE = 'A line is such as: maintainer acme/github.com/acme/* group:release managers';
 
 // SPEC A53
-export async function loadRoles(file: string): Promise<readonly RoleLine[]> {
+export async function loadRoles(file: string): Promise<readonly Grant[]> {
   const { lines, problems } = parseRoles(await readNamedFile('SLUICE_ROLES_FILE', file));
   const [problem] = problems;
   if (problem !== undefined) {
@@ -28,10 +20,10 @@ export async function loadRoles(file: string): Promise<readonly RoleLine[]> {
 
 /** `role place who`, where `who` may have blanks. Empty lines and those that begin with # count as absent. */
 export function parseRoles(text: string): {
-  readonly lines: readonly RoleLine[];
+  readonly lines: readonly Grant[];
   readonly problems: readonly string[];
 } {
-  const lines: RoleLine[] = [];
+  const lines: Grant[] = [];
   const problems: string[] = [];
   for (const [index, raw] of text
     .replace(/^\uFEFF/, '')
@@ -46,7 +38,7 @@ export function parseRoles(text: string): {
   return { lines, problems };
 }
 
-function parseLine(line: string): RoleLine | string {
+function parseLine(line: string): Grant | string {
   const [, role = '', placeText = '', whoText = ''] = /^(\S+)(?:\s+(\S+))?(?:\s+(.*))?$/.exec(line) ?? [];
   if (!isRole(role)) {
     const meant = nearest(role, ROLES);
@@ -59,7 +51,7 @@ function parseLine(line: string): RoleLine | string {
   return typeof who === 'string' ? who : { who, ...place, role };
 }
 
-function parsePlace(text: string): Pick<RoleLine, 'organization' | 'place' | 'isExact'> | string {
+function parsePlace(text: string): Pick<Grant, 'organization' | 'place' | 'isExact'> | string {
   const [organization = '', ...rest] = text.split('/');
   const isExact = rest.at(-1) !== '*';
   const parts = isExact ? rest : rest.slice(0, -1);
@@ -70,7 +62,7 @@ function parsePlace(text: string): Pick<RoleLine, 'organization' | 'place' | 'is
   return { organization, place: parts.join('/'), isExact };
 }
 
-function parseWho(text: string): RoleLine['who'] | string {
+function parseWho(text: string): Grant['who'] | string {
   if (text === 'everyone') return { kind: 'everyone', name: '' };
   const [, kind, name = ''] = /^(group|user):(.*)$/.exec(text) ?? [];
   if ((kind === 'group' || kind === 'user') && name.trim() !== '') return { kind, name: name.trim() };

@@ -29,7 +29,6 @@ interface HistogramSample {
   readonly sum: number;
 }
 
-/** One sample for each line, by its labels. */
 export function gauge<Line extends { readonly labels: Labels }>(
   name: string,
   help: string,

@@ -1,4 +1,3 @@
-/** The operating system's error codes for files. */
 const FILE_REASONS: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'there is no permission to write there'],
   ['EPERM', 'there is no permission to write there'],

@@ -11,3 +11,13 @@ export function highestRole(roles: Iterable<Role | undefined>): Role | undefined
   for (const role of roles) highest = Math.max(highest, role === undefined ? -1 : ROLES.indexOf(role));
   return ROLES[highest];
 }
+
+export interface Grant {
+  readonly who: { readonly kind: 'everyone' | 'group' | 'user'; readonly name: string };
+  readonly organization: string;
+  /** `host`, `host/owner` or `host/owner/name`. Empty: the whole organization. */
+  readonly place: string;
+  /** The place is one repository, and not all that begin with it. */
+  readonly isExact: boolean;
+  readonly role: Role;
+}

@@ -36,11 +36,12 @@ function draft({ type, text, data }: Told, actor: string | null): Pick<FeedDraft
   return { type, body: JSON.stringify({ actor: by, text, data }) };
 }
 
-interface Detail {
+export interface FeedDetail {
   readonly from?: string;
   readonly to?: string;
   readonly setting?: string;
   readonly reason?: string | null;
+  /** Events of earlier versions have none. */
   readonly monitorName?: string;
   readonly suites?: readonly string[];
   readonly active?: readonly object[];
@@ -48,7 +49,7 @@ interface Detail {
 
 /** Undefined for the events of a test that are only in its own history. */
 function tell(event: TestEventRow, test: TestRow | undefined): Told | undefined {
-  const detail = JSON.parse(event.detail) as Detail;
+  const detail = JSON.parse(event.detail) as FeedDetail;
   const name = test === undefined ? 'A test' : `"${test.name}"`;
   const about = { codeowners: test?.codeowners ?? [], name: test?.name ?? null };
   const because = detail.reason ? ` ${detail.reason}` : '';

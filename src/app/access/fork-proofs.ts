@@ -36,10 +36,7 @@ export class ForkProofs {
     this.#app = app;
   }
 
-  /**
-   * Returns a caller for each organization that has the repository. It may set impacted targets there, and nothing
-   * else.
-   */
+  /** One for each organization that has the repository. It may set impacted targets there, and nothing else. */
   async prove(claim: ForkClaim): Answer<readonly Caller[]> {
     const repo = withSmallHost(claim.repo);
     const { host, owner, name } = repo;

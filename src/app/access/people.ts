@@ -2,14 +2,14 @@ import type { Permission } from '../../forge/hosting.ts';
 import { SSO } from '../../identity/identity.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
-import { highestRole, type Role } from '../../lib/role.ts';
+import { type Grant, highestRole, type Role } from '../../lib/role.ts';
 import type { Organization, Scope } from '../../storage/accounts.ts';
 import type { ProvenPerson } from '../../storage/proven-person.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Forges, RoleInRepository, RolesOfPeople } from '../core/app.ts';
 import { toForgeRepository } from '../core/find-queue.ts';
-import { type Grant, knownGroups, organizationsByTable, roleByTable } from './roles.ts';
+import { knownGroups, organizationsByTable, roleByTable } from './roles.ts';
 
 interface Parts {
   readonly store: Store;

@@ -1,17 +1,7 @@
-import { highestRole, type Role } from '../../lib/role.ts';
+import { type Grant, highestRole, type Role } from '../../lib/role.ts';
 import type { Scope } from '../../storage/accounts.ts';
 import type { ProvenPerson } from '../../storage/proven-person.ts';
 import type { RepositoryRef } from '../../storage/repositories.ts';
-
-export interface Grant {
-  readonly who: { readonly kind: 'everyone' | 'group' | 'user'; readonly name: string };
-  readonly organization: string;
-  /** `host`, `host/owner` or `host/owner/name`. Empty: the whole organization. */
-  readonly place: string;
-  /** The place is one repository, and not all that begin with it. */
-  readonly isExact: boolean;
-  readonly role: Role;
-}
 
 // SPEC A49
 const SCOPES_OF: Readonly<Record<Role, readonly Scope[]>> = {

@@ -132,7 +132,6 @@ export class CommitDraft {
   }
 }
 
-/** A parked queue names the event that parked it. */
 export function markParked({ queue, outcome }: Pick<Step, 'queue' | 'outcome'>, eventId: number): Queue {
   if (outcome.kind !== 'parked' || queue.parked === undefined || queue.parked.eventId !== undefined) return queue;
   return { ...queue, parked: { ...queue.parked, eventId } };

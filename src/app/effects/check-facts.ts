@@ -72,10 +72,7 @@ async function findOtherRuns(run: EffectRun, candidate: Candidate, of: Question)
   return others;
 }
 
-/**
- * The same command ran to its end, or the same reporter reported it. Without that, results of a run that never was could
- * be uploaded: a candidate that waits for an equal tree has a commit too.
- */
+/** By the same command or reporter: else results of a run that never was could be uploaded. */
 function isOfTree(other: Candidate, { number, commit, required, checks }: Candidate, check: string): boolean {
   if (other.number === number || other.commit === undefined || other.commit.tree !== commit?.tree) return false;
   if (other.required === undefined || required === undefined || !areSameChecks(other.required, required)) return false;

@@ -29,10 +29,7 @@ interface CheckRun extends EffectRun {
   readonly stop: AbortSignal;
 }
 
-/**
- * Runs the checks of a candidate that have no result yet, and reports each. When the candidate is decided or cancelled,
- * the running ones are stopped. If the server dies, the next one runs the rest.
- */
+/** Only checks without a result. If the server dies, the next one runs the rest. */
 // SPEC R1
 export async function runChecks(run: EffectRun, candidate: Candidate, stop: AbortSignal): Promise<EffectAnswer> {
   const watch = watchCandidate(run, candidate);

@@ -55,10 +55,7 @@ function whenStopped(stop: AbortSignal, written: Promise<unknown>): Promise<Effe
   });
 }
 
-/**
- * GitHub accepts about one write a second, so that a full slot list takes minutes. Hundreds of effects that came back
- * every second would occupy the workers, also those for landings.
- */
+/** GitHub takes about one write a second: hundreds of effects that came back sooner would occupy the workers. */
 const CROWDED_MS = 20_000;
 
 interface PageUpdate {
@@ -139,10 +136,7 @@ async function recordQueue(app: App, key: NoteKey, queueId: QueueId): Promise<St
   return findNote(app, key);
 }
 
-/**
- * The entry lands right now, its mergeability is being computed, or the commit to test is being built: one write a
- * moment later replaces two.
- */
+/** It lands, or its mergeability or commit is being made: one write a moment later replaces two. */
 function isAboutToChange(queue: Queue, entry: Entry, now: Instant): boolean {
   if (entry.state === 'TESTS_PASSED' && now - entry.stateChangedAt < PASSED_MS) return true;
   const { landing } = queue;

@@ -10,12 +10,8 @@ import { viewEvent } from '../core/feed-event.ts';
 import { findRepository } from '../core/find-queue.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 
-export interface FeedFilter {
+export interface FeedFilter extends Pick<FeedQuery, 'targetBranch' | 'prNumber' | 'testId' | 'types'> {
   readonly repo?: RepositoryRef;
-  readonly targetBranch?: string;
-  readonly prNumber?: number;
-  readonly testId?: string;
-  readonly types?: readonly string[];
 }
 
 // SPEC X3

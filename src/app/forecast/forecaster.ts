@@ -16,10 +16,7 @@ interface Known extends QueueForecast {
 
 /** A queue that changes all the time gets a new forecast this often. */
 const LEAST_AGE_MS = 60_000;
-/**
- * All forecasts of a server take at most a quarter of one core: each is followed by a rest of five times its time. The
- * garbage collector of the thread works beside it.
- */
+/** All forecasts of a server take a quarter of one core at most: each is followed by a rest of five times its time. */
 const REST = 5;
 /** Forecasts of queues that are not asked for are forgotten. */
 const MOST_KNOWN = 500;

@@ -51,7 +51,6 @@ export class PlainGitPoller {
     this.#rounds = new PeriodicTask(app, { firstMs: INTERVAL_MS, everyMs, failure, round });
   }
 
-  /** A queue has entries. */
   noteEntries(): void {
     if (this.#isIdle()) this.#rounds.wake();
   }

@@ -22,7 +22,6 @@ import { decodeTransition, type StoredTransition } from '../core/queue-codec.ts'
 import { collectBeyond, findRun, testBranchOf } from '../queue/entry-run.ts';
 import { safeAddress } from './markdown.ts';
 
-/** Everything that the page shows about a pull request in one queue. */
 export interface PageFacts {
   readonly branch: string;
   readonly entry: Entry;

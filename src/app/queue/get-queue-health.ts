@@ -24,7 +24,6 @@ interface Figures {
   readonly runs: number;
   readonly reused: number;
   readonly ciMs: number;
-  /** The times in the queue of those that landed. */
   readonly landedMs: readonly number[];
   readonly reasons: ReadonlyMap<string, number>;
 }
@@ -66,7 +65,6 @@ async function readAll(app: App, queueId: QueueId, asked: Asked): Promise<Figure
   const { begins, stepMs, now } = asked;
   const cache = cacheOf(app);
   const keyOf = (begin: Instant) => `${queueId} ${stepMs} ${begin}`;
-  // Commits of other servers may arrive a little late.
   const isOver = (begin: Instant) => begin + stepMs <= now - HOUR_MS;
   const unknown = begins.filter((begin) => isOver(begin) && !cache.has(keyOf(begin)));
   for (let first = 0; first < unknown.length; first += AT_ONCE) {

@@ -89,7 +89,6 @@ function toCheck({ name, command, timeoutMinutes = null, network, userNamespaces
 
 interface RegistrationRequest {
   readonly input: RegisterRepository;
-  /** The repository that has this name here. */
   readonly known: Repository | undefined;
 }
 

@@ -76,7 +76,6 @@ async function unblock(app: App, repository: Repository): Promise<void> {
 }
 
 interface Found {
-  /** The registered repository. */
   readonly present: RepositoryIdentity;
   /** Another repository has its name. */
   readonly isReplaced: boolean;

@@ -123,7 +123,6 @@ async function findLostRuns(
   return { runs: lost.map((run) => lostRunOf(run, byPr)), tests: flaky.tests };
 }
 
-/** Ids of the test runs that entries left without a pass. */
 function runsWithoutPass(byEntry: ReadonlyMap<string, readonly TransitionRow[]>): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const rows of byEntry.values()) {

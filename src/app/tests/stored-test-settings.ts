@@ -14,7 +14,6 @@ const DAY_MS = 24 * 3_600_000;
 /** Only people change settings, so that conflicts are rare. */
 const MAX_TRIES = 20;
 
-/** The change as the audit stores it. */
 export type SettingsChangeDetail =
   | { readonly kind: 'settings_changed'; readonly changes: readonly SettingChange[] }
   | { readonly kind: 'monitor_created' | 'monitor_deleted'; readonly monitor: Monitor }

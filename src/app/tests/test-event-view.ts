@@ -4,29 +4,23 @@ import { inSuites } from '../../flaky/core/paths.ts';
 import type { Evidence, LabelSource } from '../../flaky/core/state.ts';
 import { formatInstant, type Instant, optionalInstant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
+import type { FeedDetail } from '../../storage/test-feed.ts';
 import type { TestEventRow } from '../../storage/tests.ts';
 import { viewEvidence } from './test-view.ts';
 
 export type TestEventView = ReplyOf<typeof listTestEvents>['events'][number];
 
 /** The union of the details of all kinds. */
-interface Detail {
-  readonly reason?: string | null;
-  readonly from?: string;
-  readonly to?: string;
+interface Detail extends FeedDetail {
   readonly monitorId?: string;
-  /** Events of earlier versions have none. */
-  readonly monitorName?: string;
   readonly type?: string;
   readonly cause?: string;
   readonly label?: string;
   readonly source?: LabelSource['source'];
   readonly until?: Instant | null;
   readonly expiresAt?: Instant | null;
-  readonly setting?: string;
   readonly hasExpired?: boolean;
   readonly isQuarantined?: boolean;
-  readonly suites?: readonly string[];
   readonly url?: string;
   readonly previousUrl?: string | null;
   readonly evidence?: Evidence;

@@ -52,7 +52,6 @@ interface Shown {
   readonly links: TestLinks;
 }
 
-/** Links to tests, as a caller of this server sees them. */
 export function linksOf({ organization }: Caller, { baseUrl }: Place): TestLinks {
   return { baseUrl, orgSlug: organization.slug };
 }

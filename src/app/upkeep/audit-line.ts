@@ -6,7 +6,6 @@ import type { Sha } from '../../lib/sha.ts';
 
 /** Proves from git that the queue's own moves of its branch are what the record says. Foreign ones raise alarms. */
 
-/** A recorded landing, with the queue's version after it. */
 interface RecordedLanding {
   readonly version: number;
   readonly event: CandidateLanded;
@@ -76,7 +75,6 @@ export function readStory(start: Sha | undefined, events: readonly RecordedEvent
   return { stretches, head, findings };
 }
 
-/** Makes each landing a stretch of its own. */
 export function splitStretch({ landings, isPast }: Stretch): readonly Stretch[] {
   return landings.map((landing) => {
     const { base: from, pushedSha: to } = landing.event;
@@ -84,13 +82,11 @@ export function splitStretch({ landings, isPast }: Stretch): readonly Stretch[] 
   });
 }
 
-/** The head that the queue saw after a foreign push. */
 function seenHead(event: QueueEvent): { readonly head: Sha | undefined } | undefined {
   if (event.kind === 'target_observed') return event;
   return event.kind === 'landing_refused' && event.problem.kind === 'target_moved' ? event.problem : undefined;
 }
 
-/** A move of the branch outside the queue. */
 export interface ForeignMove {
   readonly at: Instant;
   readonly isDescendant: boolean;

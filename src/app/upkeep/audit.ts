@@ -103,7 +103,6 @@ async function readTargetBranchIfDue(app: App, found: FoundQueue, readAt: Map<Qu
   if (isHosted) readAt.set(found.id, now);
 }
 
-/** The moves of the target branch up to the queue's present version. */
 async function listMoves(app: App, { id, version }: FoundQueue, since: number): Promise<readonly RecordedEvent[]> {
   const moves: RecordedEvent[] = [];
   for (let after = since; after < version; ) {

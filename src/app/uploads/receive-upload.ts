@@ -23,7 +23,6 @@ export interface UploadInput {
   readonly fields: UploadFields;
 }
 
-/** Checks the fields before the body is read. */
 export async function checkUpload(app: App, caller: Caller, input: UploadInput): Promise<Refusal | undefined> {
   if (input.orgUrlSlug !== caller.organization.slug) return organizationNotFound(input.orgUrlSlug);
   const repository = await findRepositoryForUpload(app, caller, input.repo);

@@ -55,7 +55,6 @@ export function createDigestRounds(app: App): PeriodicTask {
   });
 }
 
-/** The latest instant at which a digest was due. */
 function digestTime(now: Instant): Instant {
   return Math.floor((now - HOUR_OF_DAY * HOUR_MS) / DAY_MS) * DAY_MS + HOUR_OF_DAY * HOUR_MS;
 }
@@ -122,7 +121,6 @@ async function findChanged(app: App, organizationId: OrganizationId, at: Instant
   }
 }
 
-/** Quarantines that end before the next digest. */
 async function findExpiring(app: App, { id }: Repository, at: Instant): Promise<readonly Found[]> {
   const watermark = await app.store.tests.getWatermark(id);
   const found: Found[] = [];

@@ -60,7 +60,6 @@ export async function makeSome(app: App): Promise<boolean> {
   return hasMore;
 }
 
-/** The messages that a webhook gets for these events. */
 export function deliveriesFor(webhook: Webhook, rows: readonly FeedRow[]): readonly NewDelivery[] {
   const types = new Set(typesOf(webhook));
   const seen = rows.filter((row) => isInReach(webhook, row));

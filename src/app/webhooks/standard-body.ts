@@ -7,7 +7,6 @@ import { type TestView, viewEvidence } from '../tests/test-view.ts';
 export interface BodyFacts {
   /** A page about the pull request. */
   readonly detailsUrl: string;
-  /** The name of the branch that was tested. */
   readonly testBranch?: string | undefined;
   /** The test of a `test_case` event as it is now, and its repository. */
   readonly test?: { readonly view: TestView; readonly repositoryId: string } | undefined;

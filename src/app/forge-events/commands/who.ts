@@ -25,7 +25,6 @@ export function isAllowedBot({ login }: Person, { allowedBotSubmitters }: QueueS
   return allowedBotSubmitters.some((allowed) => plain(allowed) === plain(login));
 }
 
-/** Makes a person at the forge a caller of the use cases. */
 export async function toCaller(app: Pick<App, 'store'>, repository: Repository, { login }: Person): Promise<Caller> {
   const organization = await app.store.accounts.findOrganizationById(repository.organizationId);
   if (organization === undefined) throw new Fault('STORE_UNAVAILABLE', 'The organization of a repository is missing.');
