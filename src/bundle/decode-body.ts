@@ -4,7 +4,6 @@ import { Unreadable } from './unreadable.ts';
 export type Encoding = 'identity' | 'gzip' | 'deflate' | 'zstd' | 'br';
 
 export interface DecodeLimits {
-  /** Limit of the unpacked bytes. */
   readonly maxBytes: number;
   /** Unpacked bytes per packed byte; applies after `ratioFromBytes` unpacked bytes. */
   readonly maxRatio: number;

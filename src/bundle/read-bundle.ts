@@ -151,7 +151,6 @@ function warning(file: string | null, message: string, hint: string): Issue {
 const LEFT_OUT: ReadonlySet<string> = new Set(['failed_tests', 'quarantined_tests']);
 const LONGEST_LEFT_OUT = 32;
 
-/** Limit of the kept text. */
 const MAX_BYTES = 32 * 1024 ** 2;
 
 const NULL = Buffer.from('null');

@@ -31,7 +31,6 @@ export function isAccessProblem(detail: string): boolean {
   return HTTP_ANSWERS.some(([, sentence]) => detail.includes(sentence));
 }
 
-/** The last line that the remote sent. */
 function lastRemoteLine(lines: readonly string[]): readonly string[] {
   const remark = lines.findLast((line) => /^remote: \S/.test(line));
   return remark === undefined ? [] : [`(${remark.slice('remote: '.length).replace(/\.$/, '')})`];

@@ -31,7 +31,6 @@ import { createRepository, type Source } from './repository.ts';
 import { createRefUpdater, type RefUpdater, updateRefs } from './update-ref.ts';
 
 export interface GitOptions extends ProcessPoolOptions {
-  /** Folder of the mirrors. */
   readonly directory: string;
   readonly clock?: Pick<Clock, 'now'>;
   /** How long a caller waits for a remote before it gets an error. */

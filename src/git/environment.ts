@@ -48,10 +48,7 @@ const CONFIG: Readonly<Record<string, string>> = {
   'maintenance.auto': 'false',
 };
 
-/**
- * Without these settings, a remote that accepts the connection and then falls silent would hold a fetch for hours, and
- * ssh would prompt on the server's terminal. An operator's own GIT_SSH or GIT_SSH_COMMAND takes precedence.
- */
+/** A silent remote would hold a fetch for hours, and ssh would prompt. An operator's GIT_SSH takes precedence. */
 const REMOTE_CONFIG = { 'http.lowSpeedLimit': '1000', 'http.lowSpeedTime': '30' };
 /** Hides the operator's credential helpers, askpass programs and `.netrc`, so that they do not mix with the token. */
 const WITHOUT_OPERATOR = { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', HOME: '/dev/null' };

@@ -14,10 +14,7 @@ export interface LocalLocation {
 export interface RemoteLocation {
   readonly kind: 'url';
   readonly url: string;
-  /**
-   * Value of the `Authorization` header, requested before every command on the remote. With it, git ignores the
-   * operator's credentials and follows no redirect.
-   */
+  /** Requested before every command. With it, git ignores the operator's credentials and follows no redirect. */
   readonly authorize?: () => Promise<string | undefined>;
   /** Copied by `refresh`: names, or patterns that end in `/*`. Default: branches, pull requests and candidates. */
   readonly scope?: readonly string[];
@@ -194,7 +191,6 @@ export interface AncestryPair {
 
 export type TestMerge =
   | { readonly kind: 'clean'; readonly tree: Sha }
-  /** The first of the files that conflict. */
   | { readonly kind: 'conflict'; readonly files: readonly string[] }
   /** The two share no commit, so git refuses to merge them. */
   | { readonly kind: 'unrelated' };

@@ -14,7 +14,6 @@ export interface HookedOptions {
   readonly gitDir: string;
   readonly objectFormat: string;
   readonly hooks: HookWatch;
-  /** Changes refs without hooks. */
   readonly direct: RefUpdater;
   readonly limitMs: number;
   readonly signal: AbortSignal;

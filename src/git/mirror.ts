@@ -60,11 +60,7 @@ async function lendObjects(gitDir: string, source: RepositoryLayout | undefined)
   await rename(`${file}.new`, file);
 }
 
-/**
- * Files that Sluice writes into a shared repository must stay writable for all its users. Git takes that setting from
- * the repository it runs in, which is the mirror. The rest of the source's configuration, such as the command of a
- * merge driver, must not apply.
- */
+/** Git takes the mode of shared files from the mirror. Other configuration of the source must not apply. */
 async function shareObjects(gitDir: string, source: RepositoryLayout | undefined): Promise<string | undefined> {
   const [wanted, present] = await Promise.all([
     source === undefined ? undefined : findConfig(source.gitDir, SHARED),

@@ -2,10 +2,7 @@ import { readdirSync, type Stats, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 
-/**
- * Tells from the times of folders whether refs may have changed, without a git process. Git renames a file into place
- * whenever it writes a ref, and that changes the time of the folder.
- */
+/** Git renames a file into place whenever it writes a ref, and that changes the time of the folder. */
 export interface RefTimes {
   /** A number that stays the same while no ref changes. Undefined: only git can tell. */
   findVersion(): Promise<number | undefined>;

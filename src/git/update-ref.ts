@@ -29,7 +29,6 @@ export async function updateRefs(gitDir: string, changes: readonly RefChange[]):
   return exitCode === 0 ? { kind: 'done' } : answerOfComplaint(gitDir, stderr);
 }
 
-/** Interprets git's error about a ref that it did not change. */
 export function answerOfComplaint(gitDir: string, stderr: string): RefAnswer {
   const fault = gitFault({ purpose: PURPOSE, gitDir }, stderr);
   if (/exists; cannot create/.test(stderr)) return { kind: 'refused', detail: fault.detail };

@@ -39,7 +39,6 @@ interface ApiInput {
 export type ApiOperation = ReturnType<typeof describeOperation>;
 export type OpenApi = ReturnType<typeof createOpenApi>;
 
-/** The components while the document is made. */
 interface Parts {
   readonly named: SchemaComponents;
   readonly responses: Record<string, ApiResponse>;

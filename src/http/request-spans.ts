@@ -4,7 +4,6 @@ import { routeOf } from './core/request-counts.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Undefined if the request is not traced. */
     span: Span | undefined;
   }
 }

@@ -31,10 +31,7 @@ export interface Identity {
   readonly logins: Readonly<Record<string, string>>;
 }
 
-/**
- * `unavailable`: the provider does not answer. `denied`: the person or the provider said no. `refused`: the answer
- * proves nothing.
- */
+/** `unavailable`: no answer. `denied`: the person or the provider said no. `refused`: the answer proves nothing. */
 export interface SignInProblem {
   readonly problem: 'unavailable' | 'denied' | 'refused';
   /** For the operator. It has no secrets. */

@@ -23,11 +23,9 @@ export type SendResult =
   | { readonly kind: 'answered'; readonly status: number; readonly isAborted: boolean }
   | { readonly kind: 'failed'; readonly problem: SendProblem };
 
-/** Sends signed messages to endpoints outside. */
 export interface WebhookSender {
   /** False for an address in numbers that no message may go to. Names are looked up when a message is sent. */
   mayReach(url: URL, mayReachPrivate: boolean): boolean;
   send(message: OutgoingMessage): Promise<SendResult>;
-  /** Ends what is under way. */
   close(): Promise<void>;
 }

@@ -30,7 +30,6 @@ interface Suspect {
   readonly ordinal: number;
   /** It passed in a run, so the rate of failures does not say how likely it is broken. */
   readonly chance: number | undefined;
-  /** The failed sets that it is in. */
   readonly sets: readonly number[];
   isBroken: boolean;
 }

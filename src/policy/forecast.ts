@@ -215,7 +215,6 @@ function asSimulated(queue: Queue): Queue {
   return { ...queue, hasPages: false, settings };
 }
 
-/** Sums up the samples. */
 class Tally {
   readonly #live: readonly Entry[];
   readonly #landedAt = new Map<PrNumber, Instant[]>();

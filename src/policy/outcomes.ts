@@ -1,7 +1,6 @@
 import { type Arrivals, arrivalsOf } from './generate.ts';
 import { type Change, PLAIN_CHANGE } from './workload.ts';
 
-/** The builds of one project, in order. */
 export interface ProjectOutcomes {
   readonly project: string;
   readonly medianSeconds: number;

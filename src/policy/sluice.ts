@@ -37,7 +37,6 @@ export function* playSluice(
   return world.referee;
 }
 
-/** The pull requests of a workload come to a queue. */
 export function beginRun(workload: Workload, queue: Queue, world: World): EngineRun {
   const run = new EngineRun(queue, workload.changes[0]?.submittedAt ?? 0, world);
   const { heads } = run.queue;

@@ -111,13 +111,9 @@ export interface PastStore {
   listFacts(subjects: readonly string[], at: Instant): Promise<readonly PastFact[]>;
   /** Ends what held under these keys, and begins what holds now. */
   changeFacts(subject: string, keys: readonly string[], begun: readonly NewFact[], at: Instant): Promise<void>;
-  /**
-   * A server that has just started knows of no outage. Those of other servers go on unless they began before `before`.
-   */
+  /** A server that just started knows of no outage. Those of others go on unless they began before `before`. */
   endOutages(serverId: string, of: { readonly at: Instant; readonly before: Instant }): Promise<void>;
-  /**
-   * Queues with so many bytes of commits that are not packed, or some from before `before`, or no begin of the past.
-   */
+  /** With so many bytes of unpacked commits, or some from before `before`, or no begin of the past. */
   listUnpacked(bytes: number, before: Instant): Promise<readonly QueueId[]>;
   /**
    * Compresses the oldest commits of a queue together with the whole queue as it was before them. It waits until there
@@ -125,8 +121,6 @@ export interface PastStore {
    * begin gets one at `now`. Answers how many commits it packed.
    */
   pack(queueId: QueueId, of: Packing): Promise<number>;
-  /**
-   * `limit` of each at most; returns how many. The last pack of a queue stays: the later past begins with its state.
-   */
+  /** `limit` of each; returns how many. A queue's last pack stays: the later past begins with its state. */
   expire(before: Instant, limit: number): Promise<number>;
 }

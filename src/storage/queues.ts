@@ -98,7 +98,6 @@ export interface EffectRow {
 
 export interface StoredEffect extends EffectRow {
   readonly queueId: QueueId;
-  /** Number of failed attempts. */
   readonly attempts: number;
   readonly lastError: string | null;
   /** Given up: the effect is shown, blocks its stream, and waits for an operator. */
@@ -229,21 +228,16 @@ export interface QueueStore {
     act: QueueDeletion,
     feed?: readonly FeedDraft[],
   ): Promise<'deleted' | 'stale'>;
-  /** The queue of the branch that was deleted last. */
   findDeleted(repositoryId: RepositoryId, branch: string): Promise<DeletedQueue | undefined>;
   /** Undefined if there is no such queue, or it was deleted. */
   load(queueId: QueueId): Promise<QueueSnapshot | undefined>;
-  /** The rows whose version is greater than `version`. */
   loadSince(queueId: QueueId, version: number): Promise<QueueSnapshot | undefined>;
   findVersion(queueId: QueueId): Promise<number | undefined>;
   /** Of those of the queues that are not deleted. */
   findVersions(queueIds: readonly QueueId[]): Promise<ReadonlyMap<QueueId, number>>;
   /** `stale` (nothing written) if the stored version is not the expected one, or the queue is gone. */
   commit(commit: QueueCommit): Promise<'committed' | 'stale'>;
-  /**
-   * Commits what `decide` makes of the present queue, while other servers wait. It is given what changed since `version`,
-   * or undefined if nothing has, and may be called again if transactions collide. Undefined from it: nothing to store.
-   */
+  /** `decide` gets what changed since `version`, if anything, maybe again. Undefined from it: nothing to store. */
   commitInTurn(queueId: QueueId, version: number, decide: Decide): Promise<'committed' | 'gone'>;
   /**
    * Removes target sets that no entry and no upload names, and that no commit has named since `before`; returns how

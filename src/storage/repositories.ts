@@ -51,7 +51,6 @@ export interface RepositoryStore {
   findSpelled(organizationId: OrganizationId, ref: RepositoryRef): Promise<Repository | undefined>;
   /** Ordered by host, owner, name. */
   list(organizationId: OrganizationId): Promise<readonly Repository[]>;
-  /** All repositories that the server serves, across organizations. */
   listAll(): Promise<readonly Repository[]>;
   /** Changes only the reference. `taken` (nothing written) if its organization has another one of that name. */
   rename(

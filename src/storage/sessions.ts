@@ -17,7 +17,6 @@ export interface Session {
   readonly person: ProvenPerson | null;
 }
 
-/** The session of a person. */
 export interface PersonSession extends Session {
   readonly organizationId: OrganizationId;
   readonly person: ProvenPerson;

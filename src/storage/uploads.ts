@@ -35,7 +35,6 @@ export interface UploadFields {
   readonly check: string | null;
   /** The commit is a fork's: its runs are evidence for nothing. */
   readonly isFork: boolean;
-  /** The attempt number of the job, if known. */
   readonly jobAttempt: number | null;
   /** The folder of the checkout, if known. */
   readonly checkoutRoot?: string;
@@ -85,7 +84,6 @@ export interface Upload {
   readonly trouble: string | null;
 }
 
-/** The progress or end of processing. */
 export interface UploadOutcome
   extends Pick<Upload, 'partsDone' | 'processedAt' | 'fields' | 'testRuns' | 'issues' | 'counts'> {
   readonly uploadId: string;
@@ -109,11 +107,7 @@ export interface ClaimableRepository {
 }
 
 export interface UploadStore {
-  /**
-   * Stores an upload that waits for its body (PENDING), or for processing (ACCEPTED, numbered in order of acceptance).
-   * If the repository has an upload with the same `digest`, received after `sameSince`, that one is returned and
-   * nothing is stored.
-   */
+  /** One with the same `digest`, received after `sameSince`, is returned instead. ACCEPTED ones are numbered. */
   create(upload: Upload, sameSince: Instant): Promise<Upload>;
   /** Attaches the body of a PENDING upload. The first body wins; false if another came before. */
   accept(
@@ -142,14 +136,12 @@ export interface UploadStore {
 
 /** The bytes of uploads. A body has no owner until an upload names it. */
 export interface UploadBodyStore {
-  /** Appends bytes to a file of a body. */
   append(bodyId: string, fileNo: number, bytes: Uint8Array, at: Instant): Promise<void>;
   /** The pieces may differ from those appended. */
   read(bodyId: string, fileNo: number): AsyncIterable<Uint8Array>;
   remove(bodyId: string): Promise<void>;
 }
 
-/** Uploads as work of the ingest process. */
 export interface UploadWorkStore {
   /**
    * Leases the oldest ACCEPTED upload of a repository that no other holder works on. A lease that the holder already
@@ -157,9 +149,7 @@ export interface UploadWorkStore {
    * acceptance. A failed one waits until `retryAt`. `of` limits the claim to one repository.
    */
   claim(holder: string, now: Instant, leaseUntil: Instant, of?: RepositoryId): Promise<Upload | undefined>;
-  /**
-   * Repositories with an upload that could be claimed, the longest waiting first; `organizationId` null: it is gone.
-   */
+  /** The longest waiting first; `organizationId` null: the repository is gone. */
   listClaimable(holder: string, now: Instant, leaseUntil: Instant): Promise<readonly ClaimableRepository[]>;
   /** False: another holder has the lease now. */
   renew(holder: string, repositoryId: RepositoryId, leaseUntil: Instant): Promise<boolean>;

@@ -1,6 +1,5 @@
 import type { Instant } from '../lib/clock.ts';
 
-/** The work that waits in the store for any server. */
 export interface Waiting {
   /** The earliest instant at which one of each could be claimed; undefined if none waits. */
   readonly effectsAt: Instant | undefined;

@@ -115,10 +115,7 @@ export interface WebhookStore {
   update(id: WebhookId, change: Partial<WebhookChange>, feed: readonly FeedDraft[]): Promise<boolean>;
   /** With its deliveries. False (and no event) if there is no such webhook. */
   remove(id: WebhookId, feed: readonly FeedDraft[]): Promise<boolean>;
-  /**
-   * Moves cursors, and stores the deliveries, each move only if the cursor is still at `from`: several servers may try
-   * the same move. A delivery that is there already, as after a replay, begins anew.
-   */
+  /** Each only if the cursor is still at `from`: several servers may try it. A delivery that is there begins anew. */
   move(moves: readonly CursorMove[], at: Instant): Promise<void>;
   /** Deliveries that were not tried yet, by webhook. */
   countUntried(): Promise<ReadonlyMap<WebhookId, number>>;

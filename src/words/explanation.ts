@@ -2,7 +2,6 @@ import type { Candidate, CandidateNumber } from '../engine/model/candidate.ts';
 import type { Check } from '../engine/model/check.ts';
 import type { Instant } from '../lib/clock.ts';
 
-/** Why an entry is in its state, as a tree of reasons in words. */
 export interface Explanation {
   readonly headline: string;
   readonly summary: string;

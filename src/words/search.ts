@@ -8,7 +8,6 @@ import { type ExplanationReason, reason } from './explanation.ts';
 import { count, listPrs } from './phrases.ts';
 import { named, type View } from './view.ts';
 
-/** The search in prefixes that an entry is in; undefined if it is in none. */
 export function searchOf(queue: Queue, { place }: Entry): Search | undefined {
   const search = place.kind === 'search' ? findSearch(queue, place.search) : undefined;
   return search?.how === 'prefixes' ? search : undefined;

@@ -173,7 +173,6 @@ export function bisectionReason(view: View, entry: Entry): ExplanationReason {
   const part = halves === undefined ? [] : partWith(halves, entry);
   const run = runsOfSearch(queue, { number }).findLast((each) => hasMember(each, entry.prNumber));
   const size = Math.max(0, ...(halves?.failedSets ?? []).map((set) => set.split(',').length));
-  // A part that did not wait for the others is in a search of its own.
   const searches = queue.bisections.filter(({ batch }) => batch === halves?.batch);
   const left = size - searches.flatMap(({ survivors, members }) => [...survivors, ...members]).length;
   const text = `Its batch${size > 1 ? ` of ${size}` : ''} failed. ${left > 0 ? leftText(left) : `Sluice searches for the pull request that caused it${stepText(size, part.length)}.`}`;
@@ -186,7 +185,6 @@ export function bisectionReason(view: View, entry: Entry): ExplanationReason {
   return reason('BISECTION', text, {}, [inner]);
 }
 
-/** The members that are tested as one with this entry. */
 export function partWith(search: Search, { submission }: Entry): readonly Member[] {
   const place = search.members.findIndex((member) => member.submission === submission);
   return partOf(

@@ -25,7 +25,6 @@ import {
 export interface LocalRunnerOptions extends ProtectionOptions {
   /** Parent of the job folders. The users of the commands must be able to reach it. */
   readonly folder: string;
-  /** Maximum number of concurrent jobs. */
   readonly jobs: number;
   /** True when commands run without any protection of the server. */
   readonly trustsAll: boolean;
@@ -259,9 +258,7 @@ interface Wish {
   readonly rank: number;
 }
 
-/**
- * On a tie, the share whose last turn was longest ago is next; within a share the lowest rank, then the longest wait.
- */
+/** On a tie, the share whose last turn is longest ago; within a share the lowest rank, then the longest wait. */
 // SPEC R6
 export function createTurns(limit: number): Semaphore<Wish> {
   const lastTurns = new Map<string, number>();

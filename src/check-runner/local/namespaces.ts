@@ -152,7 +152,6 @@ function formatMount(root: string, { source, target, type, options }: Mount): st
 interface MountTable {
   /** Flags of the mount that contains a path, without `ro` and `rw`. */
   flagsOf(path: string): readonly string[];
-  /** Mounts inside a folder. */
   beneath(folder: string): readonly { readonly path: string; readonly flags: readonly string[] }[];
 }
 

@@ -54,10 +54,7 @@ export function kill(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   }
 }
 
-/**
- * The second field may contain spaces and parentheses. The 3rd, 4th, 9th and 22nd are read. A process that is gone has no
- * state. `startedAt` distinguishes it from a later process with the same pid.
- */
+/** The second field may contain spaces and parentheses. A process that is gone has no state. */
 export function readStat(pid: number) {
   const text = readProc(pid, 'stat');
   const fields = text === undefined ? [] : text.slice(text.lastIndexOf(')') + 2).split(' ');

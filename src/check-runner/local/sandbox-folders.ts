@@ -16,7 +16,6 @@ export interface SandboxFolders {
   readonly links: readonly { readonly path: string; readonly target: string }[];
   /** Files made for the sandbox, by their path in it. */
   readonly files: readonly { readonly path: string; readonly source: string }[];
-  /** Only for checks with a network. */
   readonly networkFiles: readonly string[];
   /** Paths within the others that appear empty. */
   readonly hidden: readonly string[];

@@ -72,7 +72,6 @@ export function refusalOf(
   return new HttpProblem('INSUFFICIENT_SCOPE', `${operation.name} needs a token with the scope "${operation.scope}".`);
 }
 
-/** Undefined: there is no limit. */
 export function createRateLimit({ app, rateLimit }: ServerDeps): RateLimit | undefined {
   return rateLimit > 0 ? new RateLimit(rateLimit, app.clock) : undefined;
 }

@@ -17,7 +17,6 @@ export interface BodyReading {
   /** A lower limit. */
   readonly limitBytes?: number;
   readonly budget: BodyBudget;
-  /** The owner, for the budget. */
   readonly owner: string;
   /** Called with each chunk. It refuses the body by throwing. */
   readonly inspect?: (piece: Buffer) => void;

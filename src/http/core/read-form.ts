@@ -5,7 +5,6 @@ import type { BodyWriter } from '../../app/uploads/upload-body.ts';
 import { arriving, type IncomingUpload } from './incoming-upload.ts';
 import { HttpProblem } from './problem.ts';
 
-/** The form part with the CODEOWNERS file. */
 const OWNERS_PART = 'codeowners';
 /** GitHub ignores a larger one. */
 const MAX_OWNERS_BYTES = 3_000_000;

@@ -17,9 +17,7 @@ export interface RequestContext {
   readonly dialect: Dialect;
   /** The server's address as this client sees it, without a slash at the end. */
   readonly baseUrl: string;
-  /** The header of a reader that continues a stream. */
   readonly lastEventId: string | undefined;
-  /** Whether the token of the request is still valid. */
   isAdmitted(): Promise<boolean>;
 }
 
@@ -52,7 +50,6 @@ export function uploadRoute<Reply extends TSchema>(
   return { operation: operation as Operation, handle: handle as Handler, isReused: false };
 }
 
-/** For an operation that answers a stream. */
 export function streamRoute<Body extends TSchema>(
   operation: Operation<Body>,
   handle: Handle<Received<Body>, Readable>,

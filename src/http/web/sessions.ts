@@ -20,7 +20,6 @@ const SignIn = Type.Object(
 );
 const SignOut = Type.Object({ organization: Type.String({ minLength: 1, maxLength: 63 }) });
 
-/** Sign-in, sign-out, and the sessions that this browser has. */
 export function registerSessions(
   server: FastifyInstance,
   { app, baseUrlOf, publicRead }: ServerDeps & { readonly baseUrlOf: BaseUrlOf },

@@ -15,7 +15,6 @@ const PER_SECOND = 5;
 /** The sentences of the sign-in page, by these words. */
 type Ending = SignInProblem['problem'] | 'stale' | 'no-role';
 
-/** The way to a provider and back. */
 export function registerSignIn(server: FastifyInstance, deps: ServerDeps & { readonly baseUrlOf: BaseUrlOf }): void {
   const { app, baseUrlOf } = deps;
   if (app.providers === undefined || app.providers.size === 0) return;

@@ -79,7 +79,6 @@ export function isOpenToStrangers({ name }: Operation): boolean {
   return Object.hasOwn(OPENED, name);
 }
 
-/** The same operations, which answer strangers from what is public. */
 export function createStrangerRoutes({ app }: Pick<ServerDeps, 'app'>): (route: Route) => Route {
   const shown = appForStrangers(app);
   return (route) => {

@@ -149,9 +149,7 @@ class OidcProvider implements IdentityProvider {
     return config;
   }
 
-  /**
-   * openid-client waits a minute before it fetches keys again: it is told that they are older. Returns the age told.
-   */
+  /** openid-client waits a minute before it fetches keys again: it is told that they are older. Returns that age. */
   // SPEC A56
   #seedKeys(client: Client, config: Configuration): number {
     const isCool = Math.abs(this.#clock.now() - (this.#keys?.fetchedAt ?? 0)) >= COOL_DOWN_MS;

@@ -12,7 +12,6 @@ import { drive } from './engine.ts';
 import { toStoreError } from './errors.ts';
 import { createServer } from './pool.ts';
 
-/** The source of the rows. */
 interface Source {
   count(table: string): number;
   rows(table: string, columns: readonly string[]): IterableIterator<readonly unknown[]>;

@@ -15,7 +15,6 @@ const OLDEST_VERSION = 14;
 
 export interface PostgresOptions {
   readonly url: string;
-  /** Maximum number of connections. */
   readonly poolSize?: number;
   /** Skips migrations, because another connection of this server has run them. */
   readonly isMigrated?: boolean;

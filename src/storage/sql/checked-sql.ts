@@ -144,7 +144,6 @@ type ByName<Pairs> = { readonly [Pair in Pairs as NameOf<Pair>]: TypeOf<Pair> };
 type NameOf<Pair> = Pair extends readonly [infer Name extends string, unknown] ? Name : never;
 type TypeOf<Pair> = Pair extends readonly [unknown, infer Type] ? Type : never;
 
-/** The values of a text, by their names. */
 export type ArgsOf<Text extends string> = ByName<Values<['', '', '', ...Words<Text>], TablesIn<Words<Text>>>>;
 
 /** An item of its list. */
@@ -219,5 +218,4 @@ type Row<Pairs, All extends readonly string[]> = [Extract<Pairs, Star>] extends 
   ? ByName<Item<Pairs, All>>
   : Whole<Extract<Pairs, Star>, TablesIn<All>> & ByName<Item<Pairs, All>>;
 
-/** The rows that a text answers with. */
 export type RowOf<Text extends string> = Row<Listed<Words<Text>>, Words<Text>>;

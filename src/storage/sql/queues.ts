@@ -119,7 +119,6 @@ function queueReads(engine: SqlEngine, statements: QueueStatements) {
   } satisfies Partial<QueueStore>;
 }
 
-/** The entries, the candidates and the sets of targets of a queue. */
 type RowCalls = readonly [RowsCall<Schema['entries']>, RowsCall<Schema['candidates']>, RowsCall<TargetSetRow>];
 
 function liveRows(statements: QueueStatements, queueId: string): RowCalls {

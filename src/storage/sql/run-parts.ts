@@ -18,7 +18,6 @@ const MAX_RUNS = 300_000;
 /** Old runs stay on disk at most this much longer than their retention. */
 const PERIOD_MS = 5 * 24 * 60 * 60 * 1000;
 const PARTS_PER_PERIOD = 100_000;
-/** The period of a part. */
 const PERIOD = `run_parts.part / ${PARTS_PER_PERIOD}` as const;
 const RETIRED = 'update run_parts set repository_id = null, retired_from = repository_id where';
 /** The largest integer of PostgreSQL. */

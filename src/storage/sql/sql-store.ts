@@ -26,7 +26,6 @@ import { createWebhookStore } from './webhooks.ts';
 
 const SIGNING_KEY_BYTES = 32;
 
-/** The parts of a store that are the same over either database. */
 export function createSqlParts(
   engine: SqlEngine,
   compiler: StatementCompiler,

@@ -13,7 +13,6 @@ export interface Statement<Args, Row> {
   readonly row?: Row;
 }
 
-/** One use of a statement. */
 export interface Call {
   readonly statement: Statement<never, unknown>;
   readonly values: SqlValue[];
@@ -31,7 +30,6 @@ const LIST_SIZES = [1, 8, 64, 128, 512];
 type ColumnOf<Table extends TableName> = keyof Schema[Table] & string;
 type Rows<Table extends TableName> = readonly Schema[Table][];
 type Insert<Table extends TableName> = (rows: Rows<Table>) => Call[];
-/** Reads the value of a name. */
 type ReaderOf<Args> = (name: string) => (args: Args) => unknown;
 
 /** The end of an insert, as the text of a statement that begins with its table. */

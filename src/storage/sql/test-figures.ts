@@ -28,7 +28,6 @@ export type StoredMemories = ReadonlyMap<number, Pick<Schema['test_memories'], '
 /** No day of such a test can leave the window. */
 const NO_DAY = 1_000_000;
 
-/** A change of the figures of one test. */
 interface Move {
   readonly testNo: number;
   readonly keys?: DayKeys;

@@ -119,10 +119,7 @@ export function rankStatements({ sql, sqlOfMany, raw }: StatementCompiler) {
   };
 }
 
-/**
- * Reads the figures of all tests of the repository. An index for each order would be written with every failure, and
- * takes longer there than a page of 200,000 tests takes without it. A page behind the end is one row without a test.
- */
+/** Writing an index for each order would cost more than reading. A page behind the end is one row without a test. */
 function rankText({ order, status, isQuarantined, owner, text }: RankedTestsQuery): string {
   const own = 'repository_id = :repositoryId';
   const conditions = [

@@ -140,7 +140,6 @@ export const TEST_TABLES = {
   },
   /** Behind `pull_requests` of the figures: the last day on which the test blocked the pull request. */
   test_pull_requests: { repository_id: text, test_no: number, pr_number: number, day: number },
-  /** The owners of each test, to find tests by. */
   test_owners: { repository_id: text, owner: text, test_no: number },
   test_batches: {
     repository_id: text,
