@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { isDatabaseUrl, splitPassword } from '../lib/database-url.ts';
 import { Fault } from '../lib/fault.ts';
-import type { MoveOrder } from '../move-store.ts';
 import { local } from './core/command.ts';
 import { CliError, EXIT, usageError } from './core/exit.ts';
 import { drawStatus } from './core/status-line.ts';
@@ -52,13 +51,21 @@ function sentenceOf({ code, detail }: Fault): string {
 
 const LINE_EVERY_MS = 10_000;
 
+interface TableProgress {
+  readonly table: string;
+  readonly copied: number;
+  readonly total: number;
+}
+
 /** Shows how far the copy is: on one line of a terminal, elsewhere as a line now and then. */
-function createProgress(): MoveOrder['onProgress'] {
+function createProgress(): (progress: TableProgress) => void {
   let toldAt = performance.now();
   return ({ table, copied, total }) => {
     const text = `${table}: ${copied} of ${total} rows (${Math.floor((100 * copied) / Math.max(1, total))}%)`;
-    if (process.stderr.isTTY) drawStatus(process.stderr, copied < total ? text : '');
-    else if (performance.now() - toldAt > LINE_EVERY_MS) {
+    if (process.stderr.isTTY) {
+      drawStatus(process.stderr, text);
+      if (copied >= total) drawStatus(process.stderr);
+    } else if (performance.now() - toldAt > LINE_EVERY_MS) {
       toldAt = performance.now();
       say(text);
     }
