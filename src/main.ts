@@ -288,7 +288,7 @@ function drainTime({ drainSeconds }: Config, sooner: Promise<void>): Promise<voi
   return Promise.race([sleep(drainSeconds * 1_000, undefined, { ref: false }), sooner]);
 }
 
-/** A git process that hangs is ended after the requests that wait for it, and before the pollers that do. */
+/** A git process that hangs is ended after the requests that wait for it; then the pollers that wait for git end. */
 // SPEC H10
 async function stop(parts: {
   readonly server: FastifyInstance;

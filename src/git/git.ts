@@ -14,7 +14,7 @@ export interface LocalLocation {
 export interface RemoteLocation {
   readonly kind: 'url';
   readonly url: string;
-  /** Requested before every command. With it, git ignores the operator's credentials and follows no redirect. */
+  /** The `Authorization` header of each command: git then ignores the operator's credentials and redirects. */
   readonly authorize?: () => Promise<string | undefined>;
   /** Copied by `refresh`: names, or patterns that end in `/*`. Default: branches, pull requests and candidates. */
   readonly scope?: readonly string[];
@@ -48,7 +48,7 @@ export interface GitRepository extends RefStore, CommitStore {
 
 /** The refs of a repository, and the copy of a remote's. */
 export interface RefStore {
-  /** Later reads are no older than this call, or `maxAgeMs` before it. Throws when it takes too long, and goes on. */
+  /** Later reads are at most `maxAgeMs` older than this call. Throws when it takes too long; the fetch goes on. */
   refresh(maxAgeMs?: number): Promise<void>;
   /** Names of refs, patterns that end in `/*`, or commits. A ref that the remote lacks is missing here afterwards. */
   fetch(refs: readonly string[]): Promise<void>;

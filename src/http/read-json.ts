@@ -86,7 +86,7 @@ export class ParseTurns {
   };
 }
 
-/** JSON.parse silently accepts these. Repeated keys hide the sender's intent, and PostgreSQL cannot store NUL. */
+/** JSON.parse accepts repeated keys, which hide the sender's intent, and NUL, which PostgreSQL cannot store. */
 // SPEC H21
 export function parseJson(bytes: Buffer, { keys, hasEscapes, cuts }: JsonScan): unknown {
   if (bytes.length === 0) throw malformed('The body is empty. Send a JSON object.');

@@ -237,7 +237,7 @@ export interface QueueStore {
   findVersions(queueIds: readonly QueueId[]): Promise<ReadonlyMap<QueueId, number>>;
   /** `stale` (nothing written) if the stored version is not the expected one, or the queue is gone. */
   commit(commit: QueueCommit): Promise<'committed' | 'stale'>;
-  /** `decide` gets what changed since `version`, if anything, maybe again. Undefined from it: nothing to store. */
+  /** `decide` gets what changed since `version`, if anything, and may be called again. Undefined from it: no commit. */
   commitInTurn(queueId: QueueId, version: number, decide: Decide): Promise<'committed' | 'gone'>;
   /**
    * Removes target sets that no entry and no upload names, and that no commit has named since `before`; returns how

@@ -5,7 +5,7 @@ import type { CandidateEntry, LandAnswer, LandingProblem, LandingStop, LandReque
 import type { LandingPlan } from './plan-landing.ts';
 
 /**
- * Such an API guards the head of the pull request but not the head of the target branch. So the branch is read back
+ * A merge API guards the head of the pull request but not the head of the target branch. So the branch is read back
  * after each merge, and must have the predicted tree on exactly the previous head. An answer alone proves nothing:
  * before a retry, and before an entry fails, the branch and the pull request are read again.
  */

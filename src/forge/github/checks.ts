@@ -189,7 +189,7 @@ export function reportsOf(contexts: readonly Context[]): readonly CheckReport[] 
   return combine(newestOfEach(contexts, originOf).map(({ report }) => report));
 }
 
-/** Such a run has no secrets, and must not hide a failure. */
+/** A run that a fork started has no secrets, and must not hide a failure. */
 // SPEC G121
 export function reportsOfTest(contexts: readonly Context[]): readonly CheckReport[] {
   const newest = new Set(newestOfEach(contexts, originOf).map(({ context }) => context));

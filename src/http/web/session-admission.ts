@@ -62,7 +62,7 @@ async function findPerson(app: App, request: FastifyRequest): Promise<Caller | u
   return undefined;
 }
 
-/** Such a page cannot send the cookie either: this is the second lock. Programs that send neither have none. */
+/** A page of another site cannot send the cookie either: this is the second lock. */
 // SPEC A36
 export function findForeignOrigin(request: FastifyRequest, baseUrlOf: BaseUrlOf): HttpProblem | undefined {
   const { origin, 'sec-fetch-site': site } = request.headers;
