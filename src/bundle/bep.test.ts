@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { chunks } from '../../test/helpers/bundle.ts';
+import { pluck } from '../../test/helpers/pluck.ts';
 import type { Issue } from '../flaky/identity/issue.ts';
 import { BazelTargets } from './bazel-targets.ts';
 import { type BepResult, type BepSummary, decodeBep } from './bep.ts';
@@ -74,16 +75,11 @@ describe('build events of Bazel', () => {
     const others = [result('//a:timeout', 'TIMEOUT'), result('//a:pass', 'PASSED'), summary('//a:pass', 'PASSED')];
     const targets = new BazelTargets();
     for (const event of (await decode([...FLAKY, ...cached, ...others].join(''))).events) targets.add(event);
-    assert.deepEqual(
-      targets
-        .list()
-        .map(({ label, result, maxAttempt, resolvedStatus }) => [label, result, maxAttempt, resolvedStatus]),
-      [
-        ['//a:b', 'FLAKY', 1, 'Flaky'],
-        ['//a:timeout', 'FAILURE', 0, null],
-        ['//a:pass', 'SUCCESS', 0, 'Passed'],
-      ],
-    );
+    assert.deepEqual(pluck(targets.list(), 'label', 'result', 'maxAttempt', 'resolvedStatus'), [
+      ['//a:b', 'FLAKY', 1, 'Flaky'],
+      ['//a:timeout', 'FAILURE', 0, null],
+      ['//a:pass', 'SUCCESS', 0, 'Passed'],
+    ]);
   });
 
   it('may be cut off or have one that is too big [U8]', async () => {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
+import { pluck } from '../../test/helpers/pluck.ts';
 import { parseConfig } from './config.ts';
 import { type GithubEnvironment, parsePrivateKey } from './github.ts';
 import { githubFileOf, writeGithubFile } from './github-file.ts';
@@ -108,10 +109,7 @@ describe('connections to GitHub in files', () => {
     }
     const { connections, warnings } = await loadGithub({ dataFolder, github: undefined });
     assert.deepEqual(warnings, []);
-    assert.deepEqual(
-      connections.map(({ host }) => host),
-      ['ghe.acme.dev', 'github.com'],
-    );
+    assert.deepEqual(pluck(connections, 'host'), ['ghe.acme.dev', 'github.com']);
     assert.deepEqual(connections[0]?.auth, { ...auth, privateKey: parsePrivateKey(KEY) });
     const own = parse({ SLUICE_GITHUB_TOKEN: 'ghp_0123456789' }).config.github;
     const both = await loadGithub({ dataFolder, github: own });

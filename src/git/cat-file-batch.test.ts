@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { pluck } from '../../test/helpers/pluck.ts';
 import { CatFileReader } from './cat-file-batch.ts';
 
 const SHA = 'a'.repeat(40);
@@ -17,11 +18,7 @@ test('answers are the same however they are cut into chunks', () => {
   );
   for (let size = 1; size <= bytes.length; size += 1) {
     const answers = readInPieces(bytes, size);
-    assert.deepEqual(
-      answers.map(({ kind }) => kind),
-      ['object', 'none', 'object', 'none'],
-      `pieces of ${size}`,
-    );
+    assert.deepEqual(pluck(answers, 'kind'), ['object', 'none', 'object', 'none'], `pieces of ${size}`);
     const [commit, , blob] = answers;
     assert.ok(commit?.kind === 'object' && commit.bytes.toString() === 'ab\ncd\n\n');
     assert.ok(blob?.kind === 'object' && blob.bytes.length === 0);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, type TestContext, test } from 'node:test';
 import { createPlainWorld, type PlainWorld } from '../../test/contract/plain-repository.ts';
 import { type GitServer, startGitServer } from '../../test/helpers/git-server.ts';
+import { pluck } from '../../test/helpers/pluck.ts';
 import { Fault } from '../lib/fault.ts';
 import type { Sha } from '../lib/sha.ts';
 import { createGit } from './create-git.ts';
@@ -152,10 +153,9 @@ describe('a remote over http with a token', () => {
     await world.createBranch('a/refs/heads/main', main);
     await world.createBranch('sluice/x', main);
     assert.deepEqual(await repository.listRemoteRefs(['refs/heads/main']), [{ name: 'refs/heads/main', sha: main }]);
-    assert.deepEqual(
-      (await repository.listRemoteRefs(['refs/heads/sluice/*', 'refs/pull/*'])).map(({ name }) => name),
-      ['refs/heads/sluice/x'],
-    );
+    assert.deepEqual(pluck(await repository.listRemoteRefs(['refs/heads/sluice/*', 'refs/pull/*']), 'name'), [
+      'refs/heads/sluice/x',
+    ]);
     assert.deepEqual(await namesOf(repository), []);
   });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { PlainWorld } from '../../test/contract/plain-repository.ts';
 import { createPlainWorld } from '../../test/contract/plain-repository.ts';
+import { pluck } from '../../test/helpers/pluck.ts';
 import { Prng } from '../lib/prng.ts';
 import type { Sha } from '../lib/sha.ts';
 import { catFileBatch } from './cat-file-batch.ts';
@@ -77,17 +78,11 @@ describe('history seen from a few first parents', () => {
         const line = await history.findOwnLine(range);
         if (line !== undefined) {
           const expected = await world.git(['rev-list', '--first-parent', tip, ...not]);
-          assert.deepEqual(
-            line.map(({ sha }) => sha),
-            linesOf(expected),
-          );
+          assert.deepEqual(pluck(line, 'sha'), linesOf(expected));
         }
         const commits = await history.findOwnCommits(range);
         if (commits !== undefined) {
-          assert.deepEqual(
-            commits.map(({ sha }) => sha),
-            linesOf(await world.git(['rev-list', tip, ...not])),
-          );
+          assert.deepEqual(pluck(commits, 'sha'), linesOf(await world.git(['rev-list', tip, ...not])));
         }
         const base = await history.findMergeBase({ target: other, head: tip });
         if (base !== undefined) assert.equal(await world.git(['merge-base', '--all', tip, other]), base);

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { isUnavailable } from '../../test/contract/forge.ts';
 import type { PlainWorld } from '../../test/contract/plain-repository.ts';
 import { createPlainWorld, runGit } from '../../test/contract/plain-repository.ts';
+import { pluck } from '../../test/helpers/pluck.ts';
 import { AssertionError } from '../lib/assert.ts';
 import { Fault } from '../lib/fault.ts';
 import type { Sha } from '../lib/sha.ts';
@@ -61,10 +62,7 @@ describe('ref changes by a kept process', () => {
       ]),
       set('refs/sluice/e', one),
     ]);
-    assert.deepEqual(
-      answers.map(({ kind }) => kind),
-      ['done', 'stale', 'refused', 'done', 'stale', 'done'],
-    );
+    assert.deepEqual(pluck(answers, 'kind'), ['done', 'stale', 'refused', 'done', 'stale', 'done']);
     const present = await world.git(['for-each-ref', '--format=%(refname)', 'refs/sluice']);
     assert.deepEqual(present.split('\n'), ['refs/sluice/a', 'refs/sluice/c', 'refs/sluice/e']);
     assert.equal(await at('refs/heads/main'), one);

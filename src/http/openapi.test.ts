@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { pluck } from '../../test/helpers/pluck.ts';
 import { ERRORS } from '../contract/errors.ts';
 import type { Operation } from '../contract/operation.ts';
 import type { ApiSchema } from '../contract/schema.ts';
@@ -151,10 +152,7 @@ describe('the OpenAPI document', () => {
   });
 
   test('knows the address of the server it describes', () => {
-    assert.deepEqual(
-      DOCUMENT.servers.map((server) => server.url),
-      ['https://sluice.example/v1'],
-    );
+    assert.deepEqual(pluck(DOCUMENT.servers, 'url'), ['https://sluice.example/v1']);
   });
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { pluck } from '../../test/helpers/pluck.ts';
 import { keepSpans } from '../../test/helpers/record-spans.ts';
 import { Fault } from './fault.ts';
 import { activeSpan, inBegun, inSpan, parseTraceparent, runIn, runOutside, Span } from './trace.ts';
@@ -21,7 +22,7 @@ describe('spans', () => {
     };
     await assert.rejects(inBegun(root, () => inSpan({ name: 'outer', kind: 'internal' }, act)));
     assert.deepEqual(
-      spans.map(({ name, parentId, isError, attributes }) => [name, parentId, isError, attributes]),
+      pluck(spans, 'name', 'parentId', 'isError', 'attributes'),
       ['inner', 'outer', 'root'].map((name, index) => [
         ...[name, spans[index + 1]?.spanId, true],
         { 'error.type': 'FORGE_UNAVAILABLE' },
@@ -40,10 +41,7 @@ describe('spans', () => {
       return [inside, outside, activeSpan()];
     });
     assert.deepEqual(seen, [root, undefined, undefined]);
-    assert.deepEqual(
-      spans.map(({ name }) => name),
-      ['root'],
-    );
+    assert.deepEqual(pluck(spans, 'name'), ['root']);
   });
 
   it('cost nothing outside of a trace [M21]', async () => {

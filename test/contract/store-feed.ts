@@ -5,6 +5,7 @@ import type { FeedQuery, FeedRow, Seal } from '../../src/storage/feed.ts';
 import type { FeedDraft } from '../../src/storage/feed-draft.ts';
 import type { QueueRow } from '../../src/storage/queues.ts';
 import type { Store } from '../../src/storage/store.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { aCommit, anEvent, aStepDraft, NOON, storeQueue } from '../helpers/store-rows.ts';
 import type { StoreTests } from './store-fixture.ts';
 
@@ -153,7 +154,7 @@ export function feedPromises({ inStore }: StoreTests): void {
         const rows = await store.feed.list(everything(await organizationOf(store, queue)));
         const versions = [2, 3, 3, 4, 5, 5, 6, 7, 7, 8, 9, 9];
         assert.deepEqual(
-          rows.map(({ seq, version }) => [seq, version]),
+          pluck(rows, 'seq', 'version'),
           versions.map((version, index) => [index + 1, version]),
         );
       }
@@ -182,7 +183,7 @@ export function feedPromises({ inStore }: StoreTests): void {
     await place();
     const rows = await store.feed.list(everything(organizationId));
     assert.deepEqual(
-      rows.map(({ seq }) => seq),
+      pluck(rows, 'seq'),
       Array.from({ length: 30 }, (_, index) => index + 1),
     );
     const digest = rows.map(({ seq }) => `${seq};`).join('');

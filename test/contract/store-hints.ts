@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, afterEach, before, test } from 'node:test';
 import type { HintRow, HintStore, StoredHint } from '../../src/storage/hints.ts';
 import type { WorkClaim } from '../../src/storage/leased-work.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { NOON, type OpenStore } from '../helpers/store-rows.ts';
 
 const MINUTE_MS = 60_000;
@@ -107,13 +108,10 @@ function additionPromises(world: HintWorld): void {
     const pair = [aHint({ key: 'b' }), aHint({ key: 'a' })];
     await Promise.all(Array.from({ length: 12 }, (_, n) => hints().add(n % 2 === 0 ? pair : pair.toReversed())));
     const claimed = await claim('x');
-    assert.deepEqual(
-      claimed.map(({ key, version }) => [key, version]),
-      [
-        ['a', 12],
-        ['b', 12],
-      ],
-    );
+    assert.deepEqual(pluck(claimed, 'key', 'version'), [
+      ['a', 12],
+      ['b', 12],
+    ]);
   });
 
   test('ensuring inserts, and has one that waits looked at earlier', async () => {

@@ -237,15 +237,12 @@ function batchPromises({ inRepository, inStore }: StoreTests): void {
         },
         ...{ failureSummary: null, failureText: null },
       });
-      assert.deepEqual(
-        list.runs.map((run) => [run.conclusion, run.branch, run.failureText]),
-        [
-          ['SUCCESS', 'main', null],
-          ['FAILURE', 'pr/7', 'two'],
-          ['FAILURE', 'pr/7', 'one'],
-          ['SKIPPED', 'pr/7', null],
-        ],
-      );
+      assert.deepEqual(pluck(list.runs, 'conclusion', 'branch', 'failureText'), [
+        ['SUCCESS', 'main', null],
+        ['FAILURE', 'pr/7', 'two'],
+        ['FAILURE', 'pr/7', 'one'],
+        ['SKIPPED', 'pr/7', null],
+      ]);
       const totals = async (values: Partial<Parameters<typeof tests.listRuns>[0]>) =>
         (await tests.listRuns({ ...query, branch: null, conclusion: null, ...values })).totalRows;
       assert.equal(await totals({ branch: 'pr/7' }), 3);

@@ -4,6 +4,7 @@ import { cuesOf, isOver } from '../../examples/demo/plain/play.ts';
 import { findSurprises } from '../../examples/demo/plain/verdict.ts';
 import { type DemoPullRequest, STORY, targetsOf } from '../../examples/demo/story.ts';
 import { type EntryRecord, EXAMPLE_LANDED_RECORD } from '../../src/contract/entry.ts';
+import { pluck } from '../helpers/pluck.ts';
 
 type Step = NonNullable<EntryRecord['timeline']>[number];
 type Landed = NonNullable<EntryRecord['landed']>;
@@ -52,10 +53,7 @@ function namesOf(records: readonly EntryRecord[]): readonly string[] {
 
 describe('the story', () => {
   it('has ten pull requests, numbered as they are submitted', () => {
-    assert.deepEqual(
-      STORY.map(({ number }) => number),
-      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
-    );
+    assert.deepEqual(pluck(STORY, 'number'), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     const later = STORY.filter(({ comesLater }) => comesLater);
     assert.deepEqual(STORY.slice(-later.length), later);
   });

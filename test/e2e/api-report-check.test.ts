@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { useServer } from './test-queue.ts';
 
 describe('reportCheck [C13]', { concurrency: 4 }, () => {
@@ -117,11 +118,7 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
     for (const [what, more, path] of BAD) {
       const body = { repo: queue.repo, testRunId: run.testRunId, ...done, ...more };
       const problem = await queue.api.refused('400 VALIDATION_FAILED', 'reportCheck', body);
-      assert.deepEqual(
-        problem.errors?.map((error) => error.path),
-        [path],
-        what,
-      );
+      assert.deepEqual(pluck(problem.errors, 'path'), [path], what);
     }
     assert.deepEqual((await ci.read(run.testRunId)).checkSuites, [{ checkRuns: [] }]);
   });

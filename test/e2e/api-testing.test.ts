@@ -1,6 +1,7 @@
 // The queue over the API, on a real repository: tests, landings and removals.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { pluck } from '../helpers/pluck.ts';
 import { assertLanded } from './ci.ts';
 import { until } from './harness.ts';
 import { useServer } from './test-queue.ts';
@@ -64,13 +65,10 @@ describe('testing and landing in single mode', { concurrency: 4 }, () => {
     const failed = await queue.ci.fail(b);
     assert.equal(failed.status, 'FAILED');
     const { explanation } = await queue.get(b, { includeExplanation: true });
-    assert.deepEqual(
-      explanation?.reasons.map((reason) => [reason.code, reason.check]),
-      [
-        ['FAILED_CHECKS', 'test'],
-        ['BLAME_OPEN', undefined],
-      ],
-    );
+    assert.deepEqual(pluck(explanation?.reasons, 'code', 'check'), [
+      ['FAILED_CHECKS', 'test'],
+      ['BLAME_OPEN', undefined],
+    ]);
     assert.equal(explanation?.reasons[1]?.reasons[0]?.prNumber, a);
     await queue.ci.pass(a);
     const entry = await queue.ci.untilState(b, 'FAILED');

@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { readPage } from '../helpers/doc-pages.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { SLUICE } from '../helpers/sluice-command.ts';
 import { aCheckedQueue, testRunOf, untilLeft } from './checks.ts';
 import { makeFolder, until } from './harness.ts';
@@ -80,16 +81,10 @@ describe('sluice mcp', () => {
 
   it('has tools that read; those that write only with --allow-writes [W53] [W54]', async () => {
     const { tools } = await reader.listTools();
-    assert.deepEqual(
-      tools.map(({ name }) => name),
-      READS,
-    );
+    assert.deepEqual(pluck(tools, 'name'), READS);
     assert.ok(tools.every(({ annotations, description }) => annotations?.readOnlyHint && description));
     await assert.rejects(ask(reader, 'submit_pull_request', { pr: failed }), /submit_pull_request not found/);
-    assert.deepEqual(
-      (await writer.listTools()).tools.map(({ name }) => name),
-      [...READS, ...WRITES],
-    );
+    assert.deepEqual(pluck((await writer.listTools()).tools, 'name'), [...READS, ...WRITES]);
     const number = await queue.openPullRequest({ fine: 'yes' });
     await queue.update({ state: 'PAUSED' });
     assert.match(await tell(writer, 'submit_pull_request', { pr: number, priority: 'high' }), /"priorityName": "high"/);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
+import { pluck } from '../helpers/pluck.ts';
 import { makeFolder } from './harness.ts';
 import { sluice } from './kept-sluice.ts';
 import { useServer } from './test-queue.ts';
@@ -54,10 +55,7 @@ describe('sluice tests [W7] [W8]', () => {
 
   it('lists those that are flaky, failing, or found by name', async () => {
     const { flaky } = await document<{ flaky: { tests: { id: string; name: string }[] } }>('list');
-    assert.deepEqual(
-      flaky.tests.map(({ name }) => name),
-      ['closes early'],
-    );
+    assert.deepEqual(pluck(flaky.tests, 'name'), ['closes early']);
     flakyId = flaky.tests[0]?.id ?? '';
     assert.match(await words('list'), new RegExp(`FLAKY\\t.*${flakyId}\\t.*net > closes early \\(test/net.test.ts\\)`));
     assert.match(await words('list', '--failing', '--since', '7d'), /closes early/);

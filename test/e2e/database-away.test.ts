@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { pluck } from '../helpers/pluck.ts';
 import { createDatabase } from '../helpers/postgres.ts';
 import { startProxy } from '../helpers/postgres-proxy.ts';
 import {
@@ -110,10 +111,7 @@ describe('a database that cannot answer', { concurrency: 2 }, () => {
     const others = /^$|Nothing keeps checks|ingest process ended/;
     const lines = server.output.err.split('\n').filter((line) => !others.test(line));
     const told = lines.map((line) => JSON.parse(line));
-    assert.deepEqual(
-      told.map(({ text }) => text),
-      ['the database is away', 'the database is back'],
-    );
+    assert.deepEqual(pluck(told, 'text'), ['the database is away', 'the database is back']);
     assert.ok(told[1].seconds >= 0);
   });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ROUTES } from '../../src/http/routes.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { createClient, makeFolder, startHere, type TestServer, until } from './harness.ts';
 import { caseOf, FAILURE, reportOf, upload } from './quarantine-world.ts';
 import { createQueue, type TestQueue } from './test-queue.ts';
@@ -209,10 +210,7 @@ describe('a public repository', () => {
 
   it('is all that a stranger finds [A41]', async () => {
     const { queues } = JSON.parse((await ask('listQueues', {})).text) as { queues: readonly { repo: object }[] };
-    assert.deepEqual(
-      queues.map(({ repo }) => repo),
-      [shown.repo],
-    );
+    assert.deepEqual(pluck(queues, 'repo'), [shown.repo]);
     const missing = { repo: { ...shown.repo, name: 'nothing' }, targetBranch: 'main' };
     const answers = await Promise.all([ask('getQueue', hidden.ref), ask('getQueue', missing)]);
     const [one = '', other = ''] = answers.map(({ text }, index) =>
@@ -255,10 +253,7 @@ describe('a public repository', () => {
     assert.ok(!text.includes(hidden.repo.name));
     const opened = [];
     for (let index = 0; index < 10; index += 1) opened.push(await open());
-    assert.deepEqual(
-      opened.map(({ status }) => status),
-      [...Array<number>(9).fill(200), 429],
-    );
+    assert.deepEqual(pluck(opened, 'status'), [...Array<number>(9).fill(200), 429]);
     assert.equal(opened.at(-1)?.headers.get('retry-after'), '60');
     stop.abort();
   });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
 import type { EntryView, ExplanationReasonView } from '../../src/app/queue/entry-view.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { checkOf, testRunOf } from './checks.ts';
 import { until } from './harness.ts';
 import { aReportingQueue, caseOf, FAILURE, reportOf, submitFiles, upload } from './quarantine-world.ts';
@@ -76,13 +77,10 @@ describe('a queue with quarantined tests', () => {
     const guilty = await submitFiles(queue, { 'break-solid.txt': 'x\n' });
     assert.equal(guilty.state, 'FAILED');
     const denied = (await lastCheckOf(queue, guilty))?.quarantine;
-    assert.deepEqual(
-      denied?.failedTests.map(({ name, isExcused, reason }) => [name, isExcused, reason]),
-      [
-        ['solid', false, 'It is not quarantined.'],
-        ['flaky', true, undefined],
-      ],
-    );
+    assert.deepEqual(pluck(denied?.failedTests, 'name', 'isExcused', 'reason'), [
+      ['solid', false, 'It is not quarantined.'],
+      ['flaky', true, undefined],
+    ]);
     assert.ok(codesOf(guilty.explanation?.reasons).includes('NOT_WAIVED'));
   });
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Sha } from '../../src/lib/sha.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { GitModel } from './git-model.ts';
 
 function createModel() {
@@ -57,10 +58,7 @@ describe('git model', () => {
     assert.equal(git.isAncestor(two, two), true);
     assert.equal(git.isAncestor(side, one), false);
     assert.equal(git.isAncestor('f'.repeat(40) as Sha, two), false);
-    assert.deepEqual(
-      git.listFirstParents(two, root).map(({ sha }) => sha),
-      [one, two],
-    );
+    assert.deepEqual(pluck(git.listFirstParents(two, root), 'sha'), [one, two]);
     assert.deepEqual(git.listFirstParents(one, two), []);
   });
 

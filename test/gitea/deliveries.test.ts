@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { createGiteaForge } from '../../src/forge/gitea/create-gitea-forge.ts';
 import type { WebhookHint } from '../../src/forge/hosting.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { silentLog } from '../helpers/silent-log.ts';
 import { SECRET } from './story.ts';
 
@@ -57,10 +58,7 @@ describe('deliveries that a real Gitea sent', () => {
       const delivery = { headers, body: Buffer.from(body) };
       const answer = hostingOf(SECRET).readDelivery(delivery);
       assert.ok(answer.kind === 'hints', JSON.stringify(answer));
-      assert.deepEqual(
-        answer.hints.map(({ kind }) => kind),
-        kinds,
-      );
+      assert.deepEqual(pluck(answer.hints, 'kind'), kinds);
       for (const hint of answer.hints) assert.deepEqual([hint.owner, hint.name], ['acme', 'app']);
       assert.equal(hostingOf('the secret of another').readDelivery(delivery).kind, 'unsigned');
       const forged = { headers, body: Buffer.from(body.replace('acme', 'evil')) };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
+import { pluck } from '../helpers/pluck.ts';
 import { type AnyGitea, startGitea } from './any-gitea.ts';
 import { Conversation, type Exchange } from './conversation.ts';
 import { tellStory } from './story.ts';
@@ -24,7 +25,7 @@ test('every answer and every delivery is as the real Gitea gave it', async () =>
   if (isReal && process.env['UPDATE_GOLDEN'] === '1') await record();
   const recorded = JSON.parse(await readFile(new URL('conversation.json', FIXTURES), 'utf8')) as readonly Exchange[];
   assert.deepEqual(
-    told.exchanges.map(({ name }) => name),
+    pluck(told.exchanges, 'name'),
     recorded.map(({ name }) => name),
   );
   const wrong = recorded.flatMap((real, index) => listDifferences(real.name, real, told.exchanges[index]));

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { pluck } from '../helpers/pluck.ts';
 
 interface FileResult {
   readonly file: string;
@@ -163,19 +164,13 @@ describe('the runner of tests', { concurrency: true }, () => {
     assert.deepEqual(problems, []);
     const [throwing, ...others] = results;
     const expected = ['throws in a timer', 'rejects'].map((name) => `nothing catches an error, in or after "${name}"`);
-    assert.deepEqual(
-      throwing?.failures.map(({ name }) => name),
-      expected,
-    );
+    assert.deepEqual(pluck(throwing?.failures, 'name'), expected);
     assert.match(throwing?.failures[0]?.error ?? '', /^uncaughtException: Error: thrown later\n +at .*THROWS\.mjs/);
     assert.match(throwing?.failures[1]?.error ?? '', /^unhandledRejection: Error: rejected\n +at .*THROWS\.mjs/);
-    assert.deepEqual(
-      others.map(({ passed, failures }) => [passed, failures]),
-      [
-        [1, []],
-        [1, []],
-      ],
-    );
+    assert.deepEqual(pluck(others, 'passed', 'failures'), [
+      [1, []],
+      [1, []],
+    ]);
   });
 
   it('tells of each file how many tests passed, which failed and why, and its output', async () => {
@@ -184,10 +179,7 @@ describe('the runner of tests', { concurrency: true }, () => {
     const [passing, failing] = results.toSorted((a, b) => a.failures.length - b.failures.length);
     assert.deepEqual([passing?.passed, passing?.skipped, passing?.failures], [1, 0, []]);
     assert.deepEqual([failing?.passed, failing?.skipped], [1, 1]);
-    assert.deepEqual(
-      failing?.failures.map(({ name }) => name),
-      ['outer > inner > fails'],
-    );
+    assert.deepEqual(pluck(failing?.failures, 'name'), ['outer > inner > fails']);
     assert.match(failing?.failures[0]?.error ?? '', /^Error: on purpose\n +at .*FAILS\.mjs/);
     assert.match(failing?.output ?? '', /^printed$/m);
     assert.ok((failing?.ms ?? 0) > 0 && (failing?.cpuMs ?? 0) > 0);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { localSimulator } from '../../../test/helpers/local-simulator.ts';
 import { Past } from '../../../test/helpers/past-queue.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { createQueueInProcess } from '../../../test/worlds/server/queue-in-process.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
 import type { adviseQueue as contract } from '../../contract/queues.ts';
@@ -40,10 +41,7 @@ describe('advice on the settings of a queue', () => {
     await live(past, 42);
     const advice = await ok<Advice>('/v1/adviseQueue', ref);
     assert.equal(advice.decided, 42);
-    assert.deepEqual(
-      advice.replays.map(({ runCost }) => runCost),
-      [undefined, 0.25, 1, 2, 4, 16],
-    );
+    assert.deepEqual(pluck(advice.replays, 'runCost'), [undefined, 0.25, 1, 2, 4, 16]);
     const [present, ...adaptive] = advice.replays;
     assert.equal(present?.runsPerDecided, 1, 'one run each, as it was');
     assert.ok(adaptive.every(({ runsPerDecided }) => runsPerDecided < 1));
@@ -81,10 +79,7 @@ describe('advice on the settings of a queue', () => {
       /^These settings need 1\.\d\d CI runs per pull request instead of 1\.00 and land 95 of 100 within/,
     );
     const adaptive = await ask({ optimizationMode: 'ADAPTIVE', runCost: 3 });
-    assert.deepEqual(
-      adaptive.replays.map(({ runCost }) => runCost),
-      [undefined, 3],
-    );
+    assert.deepEqual(pluck(adaptive.replays, 'runCost'), [undefined, 3]);
     for (const settings of [
       { concurrency: 0 },
       { concurrency: 1001 },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { silentLog } from '../../../test/helpers/silent-log.ts';
 import { QueueWorld } from '../../../test/worlds/shell/queue-world.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
@@ -66,14 +67,11 @@ describe("the operator's log", LIMIT, () => {
     await update(world.app, world, { state: 'RUNNING', settings: { concurrency: 7, batch: true } });
     await update(world.app, world, { settings: { concurrency: 7 } });
     await world.untilQuiet();
-    assert.deepEqual(
-      lines.map(({ text }) => text),
-      [
-        `${name}: ada paused the queue for main. Reason: Release day.`,
-        `${name}: ada resumed the queue for main.`,
-        `${name}: ada changed concurrency from 5 to 7, batch from false to true of the queue for main.`,
-      ],
-    );
+    assert.deepEqual(pluck(lines, 'text'), [
+      `${name}: ada paused the queue for main. Reason: Release day.`,
+      `${name}: ada resumed the queue for main.`,
+      `${name}: ada changed concurrency from 5 to 7, batch from false to true of the queue for main.`,
+    ]);
     assert.deepEqual(lines[2]?.facts['changes'], {
       concurrency: { before: 5, after: 7 },
       batch: { before: false, after: true },
@@ -87,10 +85,10 @@ describe("the operator's log", LIMIT, () => {
     const input = { repo: { host, owner, name: repo }, targetBranch: 'release' };
     await createQueue(world.app, callerIn(organizationId), { ...input, settings: {}, state: undefined });
     await deleteQueue(world.app, callerIn(organizationId), input);
-    assert.deepEqual(
-      lines.map(({ text }) => text),
-      [`${name}: ada created the queue for release.`, `${name}: ada deleted the queue for release.`],
-    );
+    assert.deepEqual(pluck(lines, 'text'), [
+      `${name}: ada created the queue for release.`,
+      `${name}: ada deleted the queue for release.`,
+    ]);
   });
 
   it('tells of holds and of pull requests that came back, and of nothing else [N20]', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aPullRequest } from '../../../test/helpers/a-pull-request.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { storeQueue } from '../../../test/helpers/store-rows.ts';
 import type { QueueEvent } from '../../engine/model/event.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
@@ -52,7 +53,7 @@ describe('QueueHost', () => {
     assert.equal(commits, 1);
     const events = await store.queueRecords.listEvents(id, 1, 1000);
     assert.deepEqual(
-      events.map((event) => event.version),
+      pluck(events, 'version'),
       numbers.map((number) => number + 1),
     );
     assert.equal((await host.find(id))?.version, 101);
@@ -127,10 +128,7 @@ describe('QueueHost', () => {
         : store.queues.commit(each);
     const host = new QueueHost({ ...store, queues: { ...store.queues, commit } }, systemClock);
     const results = await Promise.allSettled([1, 2, 3].map((number) => host.run(id, () => submitted(number))));
-    assert.deepEqual(
-      results.map((result) => result.status),
-      ['fulfilled', 'rejected', 'fulfilled'],
-    );
+    assert.deepEqual(pluck(results, 'status'), ['fulfilled', 'rejected', 'fulfilled']);
     assert.equal((await host.find(id))?.queue.entries.size, 2);
   });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aPullRequest } from '../../../test/helpers/a-pull-request.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { storeQueue } from '../../../test/helpers/store-rows.ts';
 import { NOON, settle } from '../../../test/worlds/shell/manual-clock.ts';
 import { FIRST, WorkerWorld } from '../../../test/worlds/shell/worker-world.ts';
@@ -56,10 +57,7 @@ describe('EffectWorker', () => {
     await world.submit();
     await world.submit();
     await world.clock.pass(1);
-    assert.deepEqual(
-      (await world.effects()).map(({ attempts }) => attempts),
-      [0, 0],
-    );
+    assert.deepEqual(pluck(await world.effects(), 'attempts'), [0, 0]);
     resolve();
     await world.clock.pass(100);
     assert.equal(await world.stateOf(2 as CandidateNumber), 'testing');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { FIRST, WorkerWorld } from '../../../test/worlds/shell/worker-world.ts';
 import { findCandidate } from '../../engine/model/queue.ts';
 import { Fault } from '../../lib/fault.ts';
@@ -60,10 +61,7 @@ describe('test reports of a check', () => {
       checkoutRoot: '/check/tree',
     });
     assert.deepEqual([upload.kind, upload.status, world.ingestWakes], ['runner', 'ACCEPTED', 1]);
-    assert.deepEqual(
-      upload.files.map(({ name }) => name),
-      Object.keys(REPORTS),
-    );
+    assert.deepEqual(pluck(upload.files, 'name'), Object.keys(REPORTS));
     assert.equal(await readText(world, upload, 1), REPORTS['reports/b.xml']);
     assert.equal(await world.store.uploads.hasWaiting(world.repositoryId, candidateId, 'unit'), true);
     assert.equal(await world.stateOf(FIRST), 'testing', 'it has not ended yet');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { aTest } from '../../../test/helpers/store-rows.ts';
 import { settle } from '../../../test/worlds/shell/manual-clock.ts';
 import { WorkerWorld } from '../../../test/worlds/shell/worker-world.ts';
@@ -257,10 +258,7 @@ describe('judging a failed check', () => {
     const stopped = world.worker.stop();
     await world.clock.pass(10);
     await stopped;
-    assert.deepEqual(
-      (await world.effects()).map(({ kind }) => kind),
-      ['judge_check'],
-    );
+    assert.deepEqual(pluck(await world.effects(), 'kind'), ['judge_check']);
     assert.equal(world.resultListeners.size, 0);
   });
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { aRepository, storeOrganization, storeQueue, storeRepository } from '../../../test/helpers/store-rows.ts';
 import { HostedWorld } from '../../../test/worlds/shell/hosted-world.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
@@ -310,10 +311,7 @@ describe('the case of a name', () => {
       await settleIdentity(world.app, world.hosting, row, seen).catch(() => undefined);
     }
     const blocked = (await directory.listRepositories(organizationId)).filter((row) => row.blockedReason !== null);
-    assert.deepEqual(
-      blocked.map(({ id }) => id),
-      [rows[1]?.id],
-    );
+    assert.deepEqual(pluck(blocked, 'id'), [rows[1]?.id]);
   });
 
   test('makes no second queue of a repository that was registered twice: the later one is blocked [G117]', async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aPullRequest } from '../../../test/helpers/a-pull-request.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { aTest } from '../../../test/helpers/store-rows.ts';
 import { settle } from '../../../test/worlds/shell/manual-clock.ts';
 import { WorkerWorld } from '../../../test/worlds/shell/worker-world.ts';
@@ -158,14 +159,8 @@ describe('cost of flakes', () => {
     const { total, tests, owners, advice, saved_by_honoring } = await queue.read();
     assert.deepEqual([total.test_runs, total.entries_removed, total.entries_retested], [1, 1, 0]);
     assert.deepEqual([minutesOf(total.hours_waited), Math.round(total.ci_minutes)], [30, 30]);
-    assert.deepEqual(
-      tests.map(({ id, entries_removed }) => [id, entries_removed]),
-      [[A, 1]],
-    );
-    assert.deepEqual(
-      owners.map(({ owner }) => owner),
-      ['@web'],
-    );
+    assert.deepEqual(pluck(tests, 'id', 'entries_removed'), [[A, 1]]);
+    assert.deepEqual(pluck(owners, 'owner'), ['@web']);
     assert.equal(saved_by_honoring.test_runs, 0);
     const text = 'Quarantining this test would have saved 30 min of waiting and 30 CI minutes: "flakes".';
     assert.deepEqual([advice?.test_ids, advice?.text], [[A], text]);
@@ -208,10 +203,7 @@ describe('cost of flakes', () => {
     await queue.commit([], [change(A, 6, 'HEALTHY', 'FLAKY'), change(A, 9, 'FLAKY', 'HEALTHY')]);
     await queue.commit([], [change(B, 8, 'HEALTHY', 'FLAKY')]);
     const { tests } = await queue.read();
-    assert.deepEqual(
-      tests.map(({ id }) => id),
-      [A],
-    );
+    assert.deepEqual(pluck(tests, 'id'), [A]);
     await queue.end();
   });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import type { Candidate } from '../../engine/model/candidate.ts';
 import type { CandidateLanded, QueueEvent } from '../../engine/model/event.ts';
 import type { LineAnswer } from '../../forge/forge.ts';
@@ -72,10 +73,7 @@ describe('the record of a target branch', () => {
   it('does not hold where a landing begins elsewhere than where the target was [N4]', () => {
     for (const start of ['Z', undefined]) {
       const { findings, stretches, head } = story(start, landed('M', 'A'));
-      assert.deepEqual(
-        findings.map(({ version }) => version),
-        [2],
-      );
+      assert.deepEqual(pluck(findings, 'version'), [2]);
       assert.deepEqual([ways(stretches), head], [['M..A 1'], 'A']);
     }
   });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { it } from 'node:test';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { HostedWorld } from '../../../test/worlds/shell/hosted-world.ts';
 import type { OrganizationId } from '../../storage/accounts.ts';
 import { actEvent, SLUICE } from '../core/feed-event.ts';
@@ -29,10 +30,7 @@ it('the output of checks is kept for 14 days, and events as long as asked, but f
   await clock.pass(9 * DAY_MS);
   assert.equal((await list()).length, 2);
   await clock.pass(5 * DAY_MS);
-  assert.deepEqual(
-    (await list()).map(({ type }) => type),
-    ['token.created'],
-  );
+  assert.deepEqual(pluck(await list(), 'type'), ['token.created']);
   assert.notEqual(await app.store.logs.read(key, 0, 10), undefined);
   await clock.pass(DAY_MS + 60_000);
   assert.equal(await app.store.logs.read(key, 0, 10), undefined);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { storeObserved } from '../../../test/helpers/observed-test.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { aRepository, DAY_MS, NOON } from '../../../test/helpers/store-rows.ts';
 import { createInProcess, type InProcess } from '../../../test/worlds/server/in-process.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
@@ -123,9 +124,6 @@ describe('the daily digest', () => {
     assert.doesNotMatch(teams, /elsewhere/);
     const standard = (await bodyOf('other')) as { type: string; data: { owners: readonly { owner: string }[] } };
     assert.equal(standard.type, 'digest.daily');
-    assert.deepEqual(
-      standard.data.owners.map(({ owner }) => owner),
-      ['@acme/math', '@acme/net', '@acme/web'],
-    );
+    assert.deepEqual(pluck(standard.data.owners, 'owner'), ['@acme/math', '@acme/net', '@acme/web']);
   });
 });

@@ -3,6 +3,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, rmdir, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { aRunner, findWorkingProtections, UIDS } from '../../../test/helpers/local-runner.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { CheckRunner, Job, JobEnd, ProtectionKind } from '../runner.ts';
 import { findMarked } from './marked-processes.ts';
@@ -243,10 +244,7 @@ function testSandbox(kind: ProtectionKind): void {
   it('in which a command makes no user namespace, unless its check may [R46]', async () => {
     const command = 'unshare --user --map-root-user true 2>/dev/null && echo made || echo refused';
     const answers = [await run(command), await run(command, { userNamespaces: true })];
-    assert.deepEqual(
-      answers.map(({ output }) => output),
-      ['refused\n', 'made\n'],
-    );
+    assert.deepEqual(pluck(answers, 'output'), ['refused\n', 'made\n']);
   });
 
   it('that shows folders that the operator names, and lets checks write to caches alone [R39]', async () => {

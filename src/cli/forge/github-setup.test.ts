@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { inspectPermissions } from '../../forge/github/inspect/permissions.ts';
 import { createManifest, defaultName, isReachable } from './manifest.ts';
 import { creationUrl, receiveCode, renderSetupPage } from './receive-code.ts';
@@ -16,10 +17,7 @@ const OPTIONS = {
 describe('the App that is made', () => {
   it('has the permissions and events that the server looks for [G68]', () => {
     const { default_permissions: permissions, default_events: events } = createManifest(OPTIONS);
-    assert.deepEqual(
-      inspectPermissions(permissions).map(({ level }) => level),
-      ['ok'],
-    );
+    assert.deepEqual(pluck(inspectPermissions(permissions), 'level'), ['ok']);
     assert.ok(events.includes('pull_request') && events.includes('check_run') && events.includes('issue_comment'));
   });
 

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { Command } from 'commander';
 import { readPage } from '../../../test/helpers/doc-pages.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { defineSimulate } from './command.ts';
 import { type Given, type Options, readOptions } from './options.ts';
 import { formatBands, formatHeading, formatReport, type Report } from './report.ts';
@@ -60,13 +61,10 @@ describe('sluice simulate', () => {
   it('has a column for each --set, all with the slots and the mode of the other options [W43]', async () => {
     const sets = ['concurrency=1', 'batch=true,batchingMinSize=8,mode=single'].flatMap((set) => ['--set', set]);
     const report = await play('--prs', '30', '--overlap', '0.2', '--slots', '7', '--no-baselines', ...sets);
-    assert.deepEqual(
-      report.columns.map(({ settings }) => settings),
-      [
-        { mode: 'PARALLEL', concurrency: 1 },
-        { concurrency: 7, batch: true, batchingMinSize: 8 },
-      ],
-    );
+    assert.deepEqual(pluck(report.columns, 'settings'), [
+      { mode: 'PARALLEL', concurrency: 1 },
+      { concurrency: 7, batch: true, batchingMinSize: 8 },
+    ]);
     const lines = formatReport(report).split('\n');
     assert.equal(lines[0], 'columns\tconcurrency=1\tbatch=true,batchingMinSize=8,mode=single');
     assert.match(formatHeading(report), /^A: concurrency=1\nB: batch=true/m);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readReport } from '../../../test/helpers/junit.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { createTestIds } from '../../flaky/identity/test-id.ts';
 import { createOutcomeReader } from './failing-tests.ts';
 
@@ -68,10 +69,7 @@ describe('which tests count as failing [W15]', () => {
     const reader = createOutcomeReader(ids);
     const xml = `<testsuite name="cart">${passed()}<testsuite name="with coupon">${failed()}</testsuite></testsuite>`;
     for (const one of readReport(xml).cases) reader.add(one);
-    assert.deepEqual(
-      reader.end().failing.map(({ suitePaths }) => suitePaths),
-      [['with coupon']],
-    );
+    assert.deepEqual(pluck(reader.end().failing, 'suitePaths'), [['with coupon']]);
   });
 
   it('reruns within a case never change how it ended, and skipped cases count for nothing', () => {

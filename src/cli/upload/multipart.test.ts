@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import type { ReportFile } from './find-reports.ts';
 import { createMultipart } from './multipart.ts';
 
@@ -41,10 +42,7 @@ describe('the form that carries reports [W5]', () => {
     assert.deepEqual([...form.keys()], ['sha', 'branch', 'files', 'files']);
     assert.equal(form.get('branch'), 'ü');
     const files = form.getAll('files') as File[];
-    assert.deepEqual(
-      files.map(({ name }) => name),
-      ['a/é.xml', 'a/"q".xml'],
-    );
+    assert.deepEqual(pluck(files, 'name'), ['a/é.xml', 'a/"q".xml']);
     assert.equal(await files[0]?.text(), '<a/>');
   });
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { createTestIds } from '../../flaky/identity/test-id.ts';
 import { readReports } from './read-reports.ts';
 
@@ -40,10 +41,7 @@ describe('reading reports here [W5]', () => {
   it('uses what can be read of a damaged file, and names it', async () => {
     const cut = gzipSync(report('a').repeat(50)).subarray(0, -20);
     const found = await read({ 'cut.xml.gz': cut, 'half.xml': report('b').slice(0, 110), 'page.xml': '<html></html>' });
-    assert.deepEqual(
-      found.troubled.map(({ name }) => name),
-      ['cut.xml.gz', 'half.xml', 'page.xml'],
-    );
+    assert.deepEqual(pluck(found.troubled, 'name'), ['cut.xml.gz', 'half.xml', 'page.xml']);
     assert.match(found.troubled[2]?.problem ?? '', /HTML/);
     assert.ok(found.failing.includes('b'));
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import type { StatusData } from './api/data.ts';
 import { reportsOf } from './statuses.ts';
 
@@ -21,14 +22,11 @@ describe('statuses of a commit', () => {
       status(3, { status: 'pending' }),
       status(5, { context: 'lint', status: 'pending' }),
     ]);
-    assert.deepEqual(
-      read.map(({ name, reporter, reporterId, conclusion }) => [name, reporter, reporterId, conclusion]),
-      [
-        ['test', 'stranger', '8', 'SUCCESS'],
-        ['test', 'ci', '7', 'FAILURE'],
-        ['lint', 'ci', '7', undefined],
-      ],
-    );
+    assert.deepEqual(pluck(read, 'name', 'reporter', 'reporterId', 'conclusion'), [
+      ['test', 'stranger', '8', 'SUCCESS'],
+      ['test', 'ci', '7', 'FAILURE'],
+      ['lint', 'ci', '7', undefined],
+    ]);
   });
 
   it('statuses keep their order within one second, which is all that Gitea tells [G161]', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { CHECK_CONCLUSIONS, CHECK_STATUSES, type Check, withReport } from '../../engine/model/check.ts';
 import { reportOfCheck } from '../report-of-check.ts';
 import { type CheckRunNode, type Context, reportsOf, reportsOfTest, type StatusNode } from './checks.ts';
@@ -195,10 +196,7 @@ describe('results of CI, as GitHub tells them', () => {
         run({ suite: 'CS_1', workflow: 'W', conclusion: 'CANCELLED' }),
         run({ suite: 'CS_2', workflow: 'W' }),
       ];
-      assert.deepEqual(
-        reportsOfTest(order(suites)).map(({ conclusion }) => conclusion),
-        ['SUCCESS'],
-      );
+      assert.deepEqual(pluck(reportsOfTest(order(suites)), 'conclusion'), ['SUCCESS']);
     }
   });
 

@@ -3,6 +3,7 @@ import { afterEach, describe, it } from 'node:test';
 import { createFakeGithub, type FakeGithub, type FakeGithubOptions } from '../../../test/fake/github/fake-github.ts';
 import type { Installation, PullRequest, Repository } from '../../../test/fake/github/model.ts';
 import { connectHosting } from '../../../test/helpers/github-hosting.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import type { PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
@@ -172,15 +173,10 @@ describe('checks on GitHub', () => {
     github.setStatus(repository, { sha: one.headSha, context: 'lint', state: 'pending' });
     const read = await hosting.readChecks(APP, [shaOf(one), shaOf(none)]);
     assert.deepEqual(read.get(shaOf(none)), []);
-    assert.deepEqual(
-      read
-        .get(shaOf(one))
-        ?.map(({ name, reporter, status, conclusion, url }) => [name, reporter, status, conclusion, url]),
-      [
-        ['test', 'github-actions', 'COMPLETED', 'FAILURE', 'https://ci.test/1'],
-        ['lint', undefined, 'QUEUED', undefined, undefined],
-      ],
-    );
+    assert.deepEqual(pluck(read.get(shaOf(one)), 'name', 'reporter', 'status', 'conclusion', 'url'), [
+      ['test', 'github-actions', 'COMPLETED', 'FAILURE', 'https://ci.test/1'],
+      ['lint', undefined, 'QUEUED', undefined, undefined],
+    ]);
     assert.equal(await countCalls(() => hosting.readChecks(APP, [shaOf(one), shaOf(none)])), 1);
     for (let index = 0; index < 130; index += 1) {
       github.reportCheck(repository, {
@@ -247,10 +243,7 @@ describe('looking around', () => {
     assert.equal(look.checks.get(shaOf(entry))?.[0]?.status, 'IN_PROGRESS');
     const changed = look.changed.find(({ number }) => number === other.number);
     assert.deepEqual(changed?.labels, ['urgent']);
-    assert.deepEqual(
-      changed?.comments.map(({ id, nodeId, author }) => [id, nodeId, author]),
-      [[String(comment.id), comment.nodeId, 'ada']],
-    );
+    assert.deepEqual(pluck(changed?.comments, 'id', 'nodeId', 'author'), [[String(comment.id), comment.nodeId, 'ada']]);
     assert.equal(await countCalls(() => hosting.poll(question)), 1);
     const later = await hosting.poll({ ...question, since: Date.now() + 60_000 });
     assert.deepEqual(later.changed, []);
@@ -305,10 +298,7 @@ describe('looking around', () => {
     const question = { repository: APP, branches: ['main'], since: Date.now() };
     await hosting.findByBranch(APP, 'warm-up');
     const tested = () => hosting.poll({ ...question, entries: [], commits: prs.map(shaOf) });
-    assert.deepEqual(
-      [...(await tested()).checks.values()].map((reports) => reports.length),
-      [230, 230, 230],
-    );
+    assert.deepEqual(pluck([...(await tested()).checks.values()], 'length'), [230, 230, 230]);
     assert.equal(await countCalls(tested), 3);
     const waiting = () => hosting.poll({ ...question, entries: prs.map(numberOf), commits: [] });
     // The poll, the block reasons, and two further pages.
@@ -532,10 +522,7 @@ describe('labels, checks and branches on GitHub', () => {
     const change = { repository: APP, number: numberOf(pr), add: ['sluice-testing'], remove: ['sluice-queued'] };
     await hosting.changeLabels(change);
     await hosting.changeLabels(change);
-    assert.deepEqual(
-      pr.labels.map(({ name }) => name),
-      ['sluice-testing'],
-    );
+    assert.deepEqual(pluck(pr.labels, 'name'), ['sluice-testing']);
     await hosting.changeLabels({ ...change, add: [], remove: ['sluice-testing'] });
     assert.deepEqual(pr.labels, []);
   });
@@ -555,10 +542,7 @@ describe('labels, checks and branches on GitHub', () => {
     } as const;
     assert.deepEqual(await hosting.writeCheck(done), first);
     const checks = github.listChecks(repository, pr.headSha);
-    assert.deepEqual(
-      checks.map(({ name, status, conclusion }) => [name, status, conclusion]),
-      [['Sluice (main)', 'completed', 'success']],
-    );
+    assert.deepEqual(pluck(checks, 'name', 'status', 'conclusion'), [['Sluice (main)', 'completed', 'success']]);
     const fresh = { ...aCheck(pr), externalId: 'q1/1/2', mayExist: false };
     assert.equal(await countCalls(() => hosting.writeCheck(fresh)), 1);
     assert.equal(await hosting.writeCheck({ ...aCheck(pr), id: '999999' }), undefined);
@@ -575,13 +559,10 @@ describe('labels, checks and branches on GitHub', () => {
       conclusion: 'FAILURE',
       completedAt: Date.now(),
     });
-    assert.deepEqual(
-      repository.statuses.map(({ context, state }) => [context, state]),
-      [
-        ['Sluice (main)', 'pending'],
-        ['Sluice (main)', 'failure'],
-      ],
-    );
+    assert.deepEqual(pluck(repository.statuses, 'context', 'state'), [
+      ['Sluice (main)', 'pending'],
+      ['Sluice (main)', 'failure'],
+    ]);
   });
 
   it('a pull request is found by its branch', async () => {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { createFakeGithub, type FakeGithub } from '../../../test/fake/github/fake-github.ts';
 import type { PullRequest, Repository } from '../../../test/fake/github/model.ts';
 import { connectHosting } from '../../../test/helpers/github-hosting.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
@@ -109,10 +110,7 @@ describe('a head with more checks than one answer holds', () => {
     assert.equal((await readChecks(tools.client, APP, [sha])).get(sha)?.length, 151);
     losePages('after the first');
     const read = (await readChecks(tools.client, APP, [sha])).get(sha) ?? [];
-    assert.deepEqual(
-      read.map(({ name, conclusion }) => [name, conclusion]),
-      [['bad', 'FAILURE']],
-    );
+    assert.deepEqual(pluck(read, 'name', 'conclusion'), [['bad', 'FAILURE']]);
   });
 
   it('a head with many checks costs no further question where they are not needed', async () => {

@@ -8,7 +8,7 @@ import { mergePullRequest } from '../../../test/fake/github/merge.ts';
 import type { PullRequest } from '../../../test/fake/github/model.ts';
 import { closePullRequest } from '../../../test/fake/github/pull-request-state.ts';
 import type { ApiFault } from '../../../test/fake/hosted/faults.ts';
-
+import { pluck } from '../../../test/helpers/pluck.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { createGit } from '../../git/create-git.ts';
 import type { Git } from '../../git/git.ts';
@@ -133,10 +133,7 @@ describe('landing on GitHub', () => {
       const answer = (await land(request)) as Landed;
       assert.deepEqual(kinds(answer), ['PREFIX', 'PREFIX', 'SAME_TREE'], JSON.stringify(answer));
       assert.deepEqual([answer.pushedSha, answer.pushedTree], [await head(), request.tree]);
-      assert.deepEqual(
-        answer.entries.map(({ sha }) => sha),
-        merged(),
-      );
+      assert.deepEqual(pluck(answer.entries, 'sha'), merged());
       assert.equal(countMerges(), 3);
       const others = fake.world.requests.slice(length).filter(({ route, area }) => route !== MERGE && area !== 'git');
       assert.ok(new Set(others.map(({ route, query }) => `${route} ${query}`)).size <= 2, JSON.stringify(others));

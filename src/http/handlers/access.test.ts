@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { type Client, problemOf, until } from '../../../test/e2e/harness.ts';
 import { type TestQueue, useServer } from '../../../test/e2e/test-queue.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { SCOPES, type Scope } from '../../storage/accounts.ts';
 import { ROUTES } from '../routes.ts';
 
@@ -184,10 +185,7 @@ describe('access to the API', () => {
       const maker = await withToken({ scopes: ['admin', 'instance'], expiresAt });
       const { token } = await maker.ok<{ token: string }>('createOrganization', { slug: 'short-lived' });
       const { tokens } = await world.server.api.withToken(token).ok<{ tokens: Expiring[] }>('listApiTokens', {});
-      assert.deepEqual(
-        tokens.map((each) => each.expiresAt),
-        [expiresAt],
-      );
+      assert.deepEqual(pluck(tokens, 'expiresAt'), [expiresAt]);
     });
 
     test('has the scope instance only from one that has it, and for no repositories [A11] [A21]', async () => {
@@ -275,15 +273,9 @@ describe('access to the API', () => {
 
     test('lists and measures only that one', async () => {
       const { repositories } = await api.ok<{ repositories: { repo: object }[] }>('listRepositories', {});
-      assert.deepEqual(
-        repositories.map((each) => each.repo),
-        [queue.repo],
-      );
+      assert.deepEqual(pluck(repositories, 'repo'), [queue.repo]);
       const { queues } = await api.ok<{ queues: { repo: object }[] }>('listQueues', {});
-      assert.deepEqual(
-        queues.map((each) => each.repo),
-        [queue.repo],
-      );
+      assert.deepEqual(pluck(queues, 'repo'), [queue.repo]);
       assert.ok(!(await api.send('getMergeQueueMetrics')).text.includes(other.repo.name));
     });
 

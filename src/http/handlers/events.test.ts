@@ -4,6 +4,7 @@ import { type Client, problemOf, until } from '../../../test/e2e/harness.ts';
 import { type TestQueue, useServer } from '../../../test/e2e/test-queue.ts';
 import { EventListener, type Sent } from '../../../test/helpers/event-listener.ts';
 import { storeObserved } from '../../../test/helpers/observed-test.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { NOON } from '../../../test/helpers/store-rows.ts';
 import { createInProcess } from '../../../test/worlds/server/in-process.ts';
 import type { FeedEvent } from '../../app/core/feed-event.ts';
@@ -200,7 +201,7 @@ describe('the stream of events', () => {
     await all.until((sent) => withIds(sent).length >= 5);
     await Promise.all([all.close(), rest.close()]);
     assert.deepEqual(
-      withIds(rest.sent).map(({ id }) => id),
+      pluck(withIds(rest.sent), 'id'),
       withIds(all.sent)
         .map(({ id }) => id)
         .slice(2),

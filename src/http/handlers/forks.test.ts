@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { FakeForge } from '../../../test/fake/fake-forge.ts';
 import { FakeRepository } from '../../../test/fake/fake-repository.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { aRepository, storeQueue } from '../../../test/helpers/store-rows.ts';
 import { createInProcess, type InProcess, TOKEN } from '../../../test/worlds/server/in-process.ts';
 import { encodeQueue } from '../../app/core/queue-codec.ts';
@@ -218,14 +219,8 @@ describe('impacted targets of a fork', () => {
     const ids = [1, 2, 3, 4, 5, 6];
     const answers = ids.map((id) => send(BODY, { 'x-forked-workflow-run-id': `${id}` }));
     const crowded = await Promise.all(answers.slice(4));
-    assert.deepEqual(
-      crowded.map(({ status }) => status),
-      [429, 429],
-    );
+    assert.deepEqual(pluck(crowded, 'status'), [429, 429]);
     open();
-    assert.deepEqual(
-      (await Promise.all(answers.slice(0, 4))).map(({ status }) => status),
-      [200, 200, 200, 200],
-    );
+    assert.deepEqual(pluck(await Promise.all(answers.slice(0, 4)), 'status'), [200, 200, 200, 200]);
   });
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { createQueue, type TestQueue, useServer } from '../../../test/e2e/test-queue.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import type { EntryView, ListEntryView } from '../../app/queue/entry-view.ts';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -154,16 +155,13 @@ describe('pull requests over /v1', () => {
     const second = await queue.submit(number);
     assert.deepEqual([second.id, second.state, second.isCurrentlySubmittedToQueue], [first.id, 'PENDING', true]);
     const { timeline } = await queue.get(number, { includeTimeline: true });
-    assert.deepEqual(
-      timeline?.map((step) => [step.state, step.reason]),
-      [
-        ['PENDING', 'MERGE_ITEM_NOW_READY'],
-        ['NOT_READY', 'API_REQUESTED'],
-        ['CANCELLED', 'USER_REQUESTED'],
-        ['PENDING', 'MERGE_ITEM_NOW_READY'],
-        ['NOT_READY', 'API_REQUESTED'],
-      ],
-    );
+    assert.deepEqual(pluck(timeline, 'state', 'reason'), [
+      ['PENDING', 'MERGE_ITEM_NOW_READY'],
+      ['NOT_READY', 'API_REQUESTED'],
+      ['CANCELLED', 'USER_REQUESTED'],
+      ['PENDING', 'MERGE_ITEM_NOW_READY'],
+      ['NOT_READY', 'API_REQUESTED'],
+    ]);
   });
 
   test('the timeline is newest first and names who did it', async () => {
@@ -176,10 +174,7 @@ describe('pull requests over /v1', () => {
       assert.match(step.at, INSTANT);
       assert.match(step.text, /(\.| \[[A-Z_]+\])$/);
     }
-    assert.deepEqual(
-      timeline.map((step) => step.actor),
-      ['admin', undefined, 'admin'],
-    );
+    assert.deepEqual(pluck(timeline, 'actor'), ['admin', undefined, 'admin']);
     assert.equal((await queue.get(number)).timeline, undefined);
   });
 
@@ -270,10 +265,7 @@ describe('pull requests over /v1', () => {
     test('has the short form of every entry, the latest submission first', async () => {
       const { pullRequests, nextCursor } = await list({});
       assert.equal(nextCursor, undefined);
-      assert.deepEqual(
-        pullRequests.map((entry) => entry.prNumber),
-        numbers.toReversed(),
-      );
+      assert.deepEqual(pluck(pullRequests, 'prNumber'), numbers.toReversed());
       const {
         readiness: _r,
         forceEnqueued: _f,

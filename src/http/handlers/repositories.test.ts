@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createPlainWorld, type PlainWorld } from '../../../test/contract/plain-repository.ts';
 import { useServer } from '../../../test/e2e/test-queue.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
 
 describe('repositories over /v1', () => {
   const world = useServer();
@@ -43,10 +44,7 @@ describe('repositories over /v1', () => {
     test(`${what} is refused as a repository, and nothing is registered`, async () => {
       const body = { repo: { ...repo, name: 'other' }, git: location };
       const problem = await world.server.api.refused('400 VALIDATION_FAILED', 'registerRepository', body);
-      assert.deepEqual(
-        problem.errors?.map((error) => error.path),
-        ['/git'],
-      );
+      assert.deepEqual(pluck(problem.errors, 'path'), ['/git']);
       assert.ok(!JSON.stringify(problem).includes('secret'));
       await world.server.api.refused('404 REPOSITORY_NOT_FOUND', 'removeRepository', { repo: body.repo });
     });
@@ -56,10 +54,7 @@ describe('repositories over /v1', () => {
     test(`the glob ${glob.slice(0, 20)} is refused with a sentence [R47]`, async () => {
       const body = { repo: { ...repo, name: 'other' }, git: git.path, junit: ['reports/*.xml', glob] };
       const { errors } = await world.server.api.refused('400 VALIDATION_FAILED', 'registerRepository', body);
-      assert.deepEqual(
-        errors?.map((error) => error.path),
-        ['/junit/1'],
-      );
+      assert.deepEqual(pluck(errors, 'path'), ['/junit/1']);
     });
   }
 
@@ -67,19 +62,13 @@ describe('repositories over /v1', () => {
     const checks = ['false', 'true'].map((command) => ({ name: 'test', command }));
     const body = { repo: { ...repo, name: 'other' }, git: git.path, checks };
     const { errors } = await world.server.api.refused('400 VALIDATION_FAILED', 'registerRepository', body);
-    assert.deepEqual(
-      errors?.map((error) => error.path),
-      ['/checks/1/name'],
-    );
+    assert.deepEqual(pluck(errors, 'path'), ['/checks/1/name']);
   });
 
   test('a forge that is not connected is said so', async () => {
     const body = { repo: { ...repo, host: 'github.example' } };
     const { errors } = await world.server.api.refused('400 VALIDATION_FAILED', 'registerRepository', body);
-    assert.deepEqual(
-      errors?.map((error) => error.path),
-      ['/repo/host'],
-    );
+    assert.deepEqual(pluck(errors, 'path'), ['/repo/host']);
   });
 
   test('removeRepository waits until its queues are deleted', async () => {

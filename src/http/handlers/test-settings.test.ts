@@ -60,17 +60,14 @@ describe('test settings of a repository', () => {
       const template = 'https://acme.test/{key}';
       const second = await update({ ticket_url_template: template, infrastructure_failure_threshold: 1 });
       assert.deepEqual(await settings(), second);
-      assert.deepEqual(
-        second.changes.map(({ actor, kind, text }) => [actor, kind, text]),
+      assert.deepEqual(pluck(second.changes, 'actor', 'kind', 'text'), [
         [
-          [
-            'admin',
-            'SETTINGS_CHANGED',
-            `infrastructure_failure_threshold from null to 1, ticket_url_template from null to "${template}"`,
-          ],
-          ['admin', 'SETTINGS_CHANGED', 'auto_quarantine from false to true, retention_days from 45 to 10'],
+          'admin',
+          'SETTINGS_CHANGED',
+          `infrastructure_failure_threshold from null to 1, ticket_url_template from null to "${template}"`,
         ],
-      );
+        ['admin', 'SETTINGS_CHANGED', 'auto_quarantine from false to true, retention_days from 45 to 10'],
+      ]);
       assert.equal((await update({ ticket_url_template: null })).ticket_url_template, null);
     });
 
@@ -119,16 +116,13 @@ describe('test settings of a repository', () => {
   describe('monitors', () => {
     test('a new repository has five, which are the same whenever they are asked for [F7]', async () => {
       const five = await monitors();
-      assert.deepEqual(
-        five.map(({ type, name, enabled }) => [type, name, enabled]),
-        [
-          ['pass_on_retry', 'Pass on retry', true],
-          ['failure_count', 'Repeated failures', true],
-          ['failure_rate', 'Nearly always failing', true],
-          ['new_test', 'New tests', true],
-          ['skipped_test', 'Skipped tests', true],
-        ],
-      );
+      assert.deepEqual(pluck(five, 'type', 'name', 'enabled'), [
+        ['pass_on_retry', 'Pass on retry', true],
+        ['failure_count', 'Repeated failures', true],
+        ['failure_rate', 'Nearly always failing', true],
+        ['new_test', 'New tests', true],
+        ['skipped_test', 'Skipped tests', true],
+      ]);
       assert.deepEqual(five[3], {
         id: five[3]?.id,
         type: 'new_test',
@@ -197,18 +191,15 @@ describe('test settings of a repository', () => {
         parameters: { activation_threshold: 90, window_hours: 0, minimum_size: 1 },
       };
       const { errors, detail } = await world.refused('400 VALIDATION_FAILED', SET, body({ monitor: wrong }));
-      assert.deepEqual(
-        errors?.map((error) => error.path),
-        [
-          '/monitor/name',
-          '/monitor/branches/1',
-          '/monitor/action',
-          '/monitor/parameters/minimum_size',
-          '/monitor/parameters/activation_threshold',
-          '/monitor/parameters/window_hours',
-          '/monitor/parameters/minimum_sample_size',
-        ],
-      );
+      assert.deepEqual(pluck(errors, 'path'), [
+        '/monitor/name',
+        '/monitor/branches/1',
+        '/monitor/action',
+        '/monitor/parameters/minimum_size',
+        '/monitor/parameters/activation_threshold',
+        '/monitor/parameters/window_hours',
+        '/monitor/parameters/minimum_sample_size',
+      ]);
       assert.match(detail, /^monitor\.name .*\(and 6 more\)/);
       assert.equal((await monitors()).length, 5);
     });

@@ -46,13 +46,10 @@ describe('upload-results', () => {
   describe('in a form', () => {
     test('files and fields are stored as they came, and answered with 202 [U15]', async () => {
       const upload = await find(accepted(await world.send(form(FIELDS, REPORT, '<testsuite/>'))));
-      assert.deepEqual(
-        upload.files.map(({ name, encoding, sizeBytes }) => [name, encoding, sizeBytes]),
-        [
-          ['report-0.xml', 'identity', REPORT.length],
-          ['report-1.xml', 'identity', 12],
-        ],
-      );
+      assert.deepEqual(pluck(upload.files, 'name', 'encoding', 'sizeBytes'), [
+        ['report-0.xml', 'identity', REPORT.length],
+        ['report-1.xml', 'identity', 12],
+      ]);
       assert.deepEqual(upload.fields, {
         sha: FIELDS.sha,
         branch: 'main',
@@ -236,13 +233,10 @@ describe('upload-results', () => {
       for (const name of ['.github/CODEOWNERS', undefined]) {
         const owners = `* @acme/${name}`;
         const upload = await find(accepted(await world.send(withOwners(owners, name, REPORT))));
-        assert.deepEqual(
-          upload.files.map((file) => [file.name, file.role]),
-          [
-            ['report-0.xml', undefined],
-            [name ?? 'CODEOWNERS', 'codeowners'],
-          ],
-        );
+        assert.deepEqual(pluck(upload.files, 'name', 'role'), [
+          ['report-0.xml', undefined],
+          [name ?? 'CODEOWNERS', 'codeowners'],
+        ]);
         assert.equal((await textOf(upload, 1)).toString(), owners);
       }
       const { uploads } = await world.ok<UploadPage>('/v1/flaky-tests/list-uploads', {

@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { until } from '../../../test/e2e/harness.ts';
 import { connect } from '../../../test/e2e/harness-sockets.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { type CreatedUpload, isRetried, Uploader, type UploaderOptions } from '../../../test/helpers/uploader.ts';
 import { TOKEN } from '../../../test/worlds/server/in-process.ts';
 import { createUploadWorld, REPORT, type UploadWorld } from '../../../test/worlds/server/upload-server.ts';
@@ -50,13 +51,10 @@ describe('an existing uploader', () => {
         assert.deepEqual(await here().run(FILES), [200, 200, 200]);
         assert.deepEqual(await here().run(FILES, [FAILING]), [200, 200, 200, 200]);
         const uploads = await list();
-        assert.deepEqual(
-          uploads.map(({ status, files }) => [status, files]),
-          [
-            ['ACCEPTED', 1],
-            ['ACCEPTED', 1],
-          ],
-        );
+        assert.deepEqual(pluck(uploads, 'status', 'files'), [
+          ['ACCEPTED', 1],
+          ['ACCEPTED', 1],
+        ]);
         assert.equal(world.wakes(), 2);
       });
 

@@ -4,6 +4,7 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { type Client, problemOf, until } from '../../../test/e2e/harness.ts';
 import { type TestQueue, useServer } from '../../../test/e2e/test-queue.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { type Received, WebhookReceiver } from '../../../test/helpers/webhook-receiver.ts';
 import type { FeedEvent } from '../../app/core/feed-event.ts';
 
@@ -47,7 +48,7 @@ describe('webhooks', () => {
       return new StandardWebhook(made.secret).verify(body, headers) as Record<string, unknown>;
     });
     assert.deepEqual(
-      bodies.map(({ type }) => type),
+      pluck(bodies, 'type'),
       ['submitted', 'queued', 'testing', 'merged'].map((word) => `pull_request.${word}`),
     );
     for (const body of bodies) {
@@ -74,10 +75,7 @@ describe('webhooks', () => {
       ...{ types: ['webhook.*'], order: 'ASC', limit: 200 },
     });
     const own = events.filter(({ data }) => data['webhookId'] === made.id);
-    assert.deepEqual(
-      own.map(({ type }) => type),
-      ['webhook.created', 'webhook.changed', 'webhook.deleted'],
-    );
+    assert.deepEqual(pluck(own, 'type'), ['webhook.created', 'webhook.changed', 'webhook.deleted']);
     const text = JSON.stringify([listed, events, made.url]);
     for (const part of ['secret-path', 'other-path', made.secret.slice(6)]) assert.ok(!text.includes(part), part);
     assert.equal(made.url, `${receiver.url}/…`);

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { WebhookReceiver } from '../../../test/helpers/webhook-receiver.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { SendResult, WebhookSender } from '../outgoing.ts';
@@ -63,10 +64,7 @@ describe('a webhook message', () => {
   test('follows no redirect [X43]', async () => {
     receiver.answer = (response) => response.writeHead(302, { location: `${receiver.url}/elsewhere` }).end();
     assert.deepEqual(await send(), { kind: 'answered', status: 302, isAborted: false });
-    assert.deepEqual(
-      receiver.received.map((each) => each.path),
-      ['/hook'],
-    );
+    assert.deepEqual(pluck(receiver.received, 'path'), ['/hook']);
   });
 
   test('fails where the endpoint hangs, answers late, or closes early', async () => {

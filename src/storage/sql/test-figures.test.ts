@@ -6,6 +6,7 @@ import { after, before, describe } from 'node:test';
 import fc from 'fast-check';
 import { createStoreTests, type StoreTests } from '../../../test/contract/store-fixture.ts';
 import { aChange, aMemory, aStoredFailure, aStoredRun, facts } from '../../../test/contract/store-ingest.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { createDatabase } from '../../../test/helpers/postgres.ts';
 import { aTest, DAY_MS, NOON, storeRepository } from '../../../test/helpers/store-rows.ts';
 import { countRuns, dayOf, sumCounts } from '../../flaky/daily-counts.ts';
@@ -135,10 +136,7 @@ function countedPromises({ inRepository }: StoreTests): void {
     };
     for (const order of TEST_ORDERS) assert.deepEqual(await filler.numbers({ order }), orders[order], order);
     const { tests } = await filler.rank();
-    assert.deepEqual(
-      tests.map(({ pullRequests }) => pullRequests),
-      [2, 1, 0, 0],
-    );
+    assert.deepEqual(pluck(tests, 'pullRequests'), [2, 1, 0, 0]);
     assert.equal(tests[0]?.lastFailureAt, NOON - DAY_MS);
     assert.deepEqual(sumCounts(tests[1]?.days ?? []), { runs: 10, failures: 3, durationMs: (21 + 3 * 1.5) / 10 });
   });

@@ -1,27 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { drawBars, roundUp } from './bars.ts';
 
 describe('bars', () => {
   it('stand on the ground, and each part on the one before', () => {
     const bars = [{ key: 'a', parts: [part('landed', 30), part('removed', 10)] }];
     const [bar] = drawBars(bars, { width: 100, height: 80 }, 40);
-    assert.deepEqual(
-      bar?.parts.map(({ y, height }) => [y, height]),
-      [
-        [20, 60],
-        [0, 20],
-      ],
-    );
+    assert.deepEqual(pluck(bar?.parts, 'y', 'height'), [
+      [20, 60],
+      [0, 20],
+    ]);
   });
 
   it('show even one of many, and nothing as nothing', () => {
     const bars = [{ key: 'a', parts: [part('landed', 1), part('removed', 0)] }];
     const [bar] = drawBars(bars, { width: 100, height: 80 }, 10_000);
-    assert.deepEqual(
-      bar?.parts.map(({ height }) => height),
-      [1, 0],
-    );
+    assert.deepEqual(pluck(bar?.parts, 'height'), [1, 0]);
   });
 
   it('end at a round number', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { barsOf, formatDay, pathsOf, sentenceOfDays } from './days.ts';
 
 const DAYS = { first_day: '2026-08-30', runs: [0, 1, 1000, 10, 2], failures: [0, 1, 1, 0, 1] };
@@ -8,16 +9,13 @@ const PICTURE = { width: 49, height: 20, gap: 1, least: 2 };
 describe('the days of a test', () => {
   it('show every failure, however small its share of the day is', () => {
     const bars = barsOf(DAYS, PICTURE);
-    assert.deepEqual(
-      bars.map(({ failed, passed }) => [failed, passed]),
-      [
-        [0, 0],
-        [2, 0],
-        [2, 18],
-        [0, 2],
-        [2, 2],
-      ],
-    );
+    assert.deepEqual(pluck(bars, 'failed', 'passed'), [
+      [0, 0],
+      [2, 0],
+      [2, 18],
+      [0, 2],
+      [2, 2],
+    ]);
     assert.deepEqual([bars[0]?.x, bars[4]?.x, bars[4]?.width], [0, 40, 9]);
   });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { pluck } from '../../../test/helpers/pluck.ts';
 import { createOpenApi } from '../../http/openapi.ts';
 import { ROUTES } from '../../http/routes.ts';
 import { fromField, type OpenApi, readSettings, type Setting, toField } from './settings.ts';
@@ -16,7 +17,10 @@ describe('the settings of a queue', () => {
   it('are read from the description of the API, each with its sentence', () => {
     assert.ok(settings.length > 20);
     assert.deepEqual(
-      settings.filter(({ sentence }) => sentence === '').map(({ name }) => name),
+      pluck(
+        settings.filter(({ sentence }) => sentence === ''),
+        'name',
+      ),
       [],
     );
     assert.deepEqual(get('mode').choices, ['SINGLE', 'PARALLEL']);

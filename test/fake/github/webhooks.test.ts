@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { App } from 'octokit';
+import { pluck } from '../../helpers/pluck.ts';
 import { createFakeGithub, type FakeGithub } from './fake-github.ts';
 import type { Installation, PullRequest, Repository } from './model.ts';
 import { findPayloadViolation } from './validate.ts';
@@ -79,14 +80,11 @@ async function settle(): Promise<void> {
 
 describe('webhook deliveries', () => {
   it('deliveries are signed, with GitHub’s headers, in order', async () => {
-    assert.deepEqual(
-      heard.map(({ event, action }) => [event, action]),
-      [
-        ['installation', 'created'],
-        ['push', undefined],
-        ['pull_request', 'opened'],
-      ],
-    );
+    assert.deepEqual(pluck(heard, 'event', 'action'), [
+      ['installation', 'created'],
+      ['push', undefined],
+      ['pull_request', 'opened'],
+    ]);
     assert.ok(heard.every(({ isSigned }) => isSigned));
     const { headers } = heard[2] as Heard;
     assert.match(String(headers['user-agent']), /^GitHub-Hookshot\//);
@@ -116,14 +114,11 @@ describe('webhook deliveries', () => {
     await settle();
     github.comment(pr, 'ada', 'heard');
     await settle();
-    assert.deepEqual(
-      heard.slice(3).map(({ event, action }) => [event, action]),
-      [
-        ['installation', 'suspend'],
-        ['installation', 'unsuspend'],
-        ['issue_comment', 'created'],
-      ],
-    );
+    assert.deepEqual(pluck(heard.slice(3), 'event', 'action'), [
+      ['installation', 'suspend'],
+      ['installation', 'unsuspend'],
+      ['issue_comment', 'created'],
+    ]);
   });
 });
 

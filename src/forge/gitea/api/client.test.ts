@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { listen } from '../../../../test/helpers/listen.ts';
+import { pluck } from '../../../../test/helpers/pluck.ts';
 import { recordSpans } from '../../../../test/helpers/record-spans.ts';
 import { silentLog } from '../../../../test/helpers/silent-log.ts';
 import { systemClock } from '../../../lib/clock.ts';
@@ -65,10 +66,7 @@ describe('requests to Gitea', () => {
       'server.address': '127.0.0.1',
       'http.response.status_code': 404,
     };
-    assert.deepEqual(
-      spans.map((span) => [span.name, span.kind, span.attributes]),
-      [['GET gitea', 'client', attributes]],
-    );
+    assert.deepEqual(pluck(spans, 'name', 'kind', 'attributes'), [['GET gitea', 'client', attributes]]);
   });
 
   it('requests read every page of a list, also where an operator allows only short ones [G160]', async (t) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { pluck } from '../../../../test/helpers/pluck.ts';
 import { ManualClock } from '../../../../test/worlds/shell/manual-clock.ts';
 import { Fault } from '../../../lib/fault.ts';
 import { isKnownNotApplied } from '../../known-not-applied.ts';
@@ -149,10 +150,7 @@ describe('the budget of calls to GitHub', () => {
     const headers = { ...left(clock, 0, 5_000), 'x-ratelimit-resource': 'graphql' };
     const turn = await budget.take({ urgency: 'read', resource: 'graphql', isAct: false });
     assert.equal(turn.end({ status: 200, headers, message: '', isLimited: true }), true);
-    assert.deepEqual(
-      budget.limits().map(({ resource, remaining }) => [resource, remaining]),
-      [['graphql', 0]],
-    );
+    assert.deepEqual(pluck(budget.limits(), 'resource', 'remaining'), [['graphql', 0]]);
     await learn(budget, fine());
   });
 
@@ -194,10 +192,7 @@ describe('the budget of calls to GitHub', () => {
     const turns = [await budget.take(READ), await budget.take(READ)];
     turns[0]?.end(fine(left(clock, 40, 60_000)));
     turns[1]?.end(fine(left(clock, 41, 60_000)));
-    assert.deepEqual(
-      budget.limits().map(({ remaining }) => remaining),
-      [40],
-    );
+    assert.deepEqual(pluck(budget.limits(), 'remaining'), [40]);
   });
 
   it('at most twenty requests are under way at once', async () => {

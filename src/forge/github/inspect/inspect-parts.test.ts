@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { pluck } from '../../../../test/helpers/pluck.ts';
 import type { InspectedQueue } from '../../hosting.ts';
 import { PERMISSIONS } from '../api/app-needs.ts';
 import { type CheckFacts, inspectChecks } from './checks.ts';
@@ -249,24 +250,15 @@ describe('the rules of a target', () => {
       }),
       'sluice',
     );
-    assert.deepEqual(
-      covered.map(({ code }) => code),
-      ['TEST_BRANCHES_RESTRICTED'],
-    );
-    assert.deepEqual(
-      inspectTestBranches(rules(), 'sluice').map(({ level }) => level),
-      ['ok'],
-    );
+    assert.deepEqual(pluck(covered, 'code'), ['TEST_BRANCHES_RESTRICTED']);
+    assert.deepEqual(pluck(inspectTestBranches(rules(), 'sluice'), 'level'), ['ok']);
   });
 });
 
 describe('permissions of the app', () => {
   it('missing permissions are named, with their reasons [G69]', () => {
     const all = Object.fromEntries(Object.entries(PERMISSIONS).map(([name, { access }]) => [name, access]));
-    assert.deepEqual(
-      inspectPermissions(all).map(({ level }) => level),
-      ['ok'],
-    );
+    assert.deepEqual(pluck(inspectPermissions(all), 'level'), ['ok']);
     const [first, second] = inspectPermissions({ ...all, checks: 'read', administration: '' });
     assert.match(first?.text ?? '', /"Checks: read and write"/);
     assert.match(second?.text ?? '', /"Administration: read-only"/);

@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { pluck } from '../../../../test/helpers/pluck.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { EVENTS } from '../api/app-needs.ts';
 import { GithubClient } from '../api/client.ts';
@@ -59,10 +60,7 @@ async function look(deliveries: unknown, options: { events?: readonly string[]; 
 describe('deliveries', () => {
   it('deliveries that arrive are fine [G96]', async () => {
     const found = await look([{ delivered_at: '2026-09-17T10:16:02Z', status_code: 202, status: 'OK' }]);
-    assert.deepEqual(
-      found.map(({ code }) => code),
-      ['WEBHOOK'],
-    );
+    assert.deepEqual(pluck(found, 'code'), ['WEBHOOK']);
   });
 
   it('deliveries that fail are told with GitHub’s reason [G96]', async () => {
@@ -91,10 +89,7 @@ describe('deliveries', () => {
       { guid: 'b', ...good },
       { guid: 'b', ...bad },
     ]);
-    assert.deepEqual(
-      again.map(({ code }) => code),
-      ['WEBHOOK'],
-    );
+    assert.deepEqual(pluck(again, 'code'), ['WEBHOOK']);
   });
 
   it('unreadable deliveries give no finding [G96]', async () => {
@@ -103,15 +98,9 @@ describe('deliveries', () => {
   });
 
   it('the inspection tells that no delivery was made, that events are missing, or that there is no secret [G96]', async () => {
-    assert.deepEqual(
-      (await look([])).map(({ code }) => code),
-      ['WEBHOOK_SILENT'],
-    );
+    assert.deepEqual(pluck(await look([]), 'code'), ['WEBHOOK_SILENT']);
     const [missing] = await look(undefined, { events: EVENTS.filter((event) => event !== 'push') });
     assert.match(missing?.text ?? '', /noticed later: push\./);
-    assert.deepEqual(
-      (await look([], { secret: '' })).map(({ code }) => code),
-      ['WEBHOOK_OFF'],
-    );
+    assert.deepEqual(pluck(await look([], { secret: '' }), 'code'), ['WEBHOOK_OFF']);
   });
 });
