@@ -108,8 +108,6 @@ export async function tellStory(talk: Conversation): Promise<void> {
   await talk.say('read it', 'bot', 'GET', `${APP}/pulls/1`);
   await talk.say('read one of a fork', 'bot', 'GET', `${APP}/pulls/2`);
   await talk.say('read none', 'bot', 'GET', `${APP}/pulls/99`);
-  await talk.say('by its branches', 'bot', 'GET', `${APP}/pulls/main/one`);
-  await talk.say('by branches of a fork', 'bot', 'GET', `${APP}/pulls/main/eve:two`);
   await talk.say('make it a draft', 'ada', 'PATCH', `${APP}/pulls/1`, { title: 'WIP: One' });
   await talk.merge('merge a draft', 'bot', `${APP}/pulls/1/merge`, { Do: 'merge' });
   await people.get('ada', 'PATCH', `${APP}/pulls/1`, { title: 'One' });
@@ -124,7 +122,6 @@ export async function tellStory(talk: Conversation): Promise<void> {
   await talk.say('react again', 'bot', 'POST', `${APP}/issues/comments/${comment.body.id}/reactions`, {
     content: '+1',
   });
-  await talk.say('reactions', 'bot', 'GET', `${APP}/issues/comments/${comment.body.id}/reactions`);
   await talk.say('edit it', 'eve', 'PATCH', `${APP}/issues/comments/${comment.body.id}`, { body: 'No.' });
   await talk.hear('pull_request_comment', 'edited');
   await talk.say('edit another one', 'ada', 'PATCH', `${APP}/issues/comments/${comment.body.id}`, { body: 'Mine.' });
@@ -179,9 +176,6 @@ export async function tellStory(talk: Conversation): Promise<void> {
     report('success', 'ci/unit'),
   );
   await talk.say('all statuses', 'bot', 'GET', `${APP}/commits/${one}/statuses?sort=leastindex`);
-  await talk.say('the combined status', 'bot', 'GET', `${APP}/commits/${one}/status`);
-  await talk.say('of a commit without', 'bot', 'GET', `${APP}/commits/${main}/status`);
-  await talk.say('of no commit', 'bot', 'GET', `${APP}/commits/${'d'.repeat(40)}/status`);
   await talk.say('want an approval', 'bot', 'PATCH', `${APP}/branch_protections/main`, {
     required_approvals: 1,
     block_on_rejected_reviews: true,

@@ -1,5 +1,5 @@
 import { gitLines, runGit } from '../hosted/git.ts';
-import { type CallIn, inRepository, notFound, paged, Refused, type Routes } from './call.ts';
+import { type CallIn, inRepository, notFound, Refused, type Routes } from './call.ts';
 import { branchHead, hasMode, inTurn, protectionOf } from './model.ts';
 import { mayMerge, mayPush } from './protection.ts';
 import { catchUp, openPullRequests } from './pushes.ts';
@@ -8,10 +8,6 @@ import type { View } from './views.ts';
 
 /** Branches, folders and files. */
 export const branchRoutes: Routes = {
-  'GET /repos/{owner}/{repo}/branches': inRepository('read', (call) => {
-    const names = [...call.repository.refs.keys()].filter((ref) => ref.startsWith('refs/heads/'));
-    return paged(call, names, (ref) => branchView(call, ref.slice('refs/heads/'.length)));
-  }),
   'GET /repos/{owner}/{repo}/branches/{*branch}': inRepository('read', (call) => {
     const { branch = '' } = call.params;
     if (branchHead(call.repository, branch) === undefined) throw notFound(call);

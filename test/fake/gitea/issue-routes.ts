@@ -1,9 +1,8 @@
 import { type CallIn, getPullRequest, inRepository, notFound, paged, Refused, type Routes, textOf } from './call.ts';
-import { newestStatuses } from './merge.ts';
 import { branchHead, hasMode, type Label, type PullRequest, type Status, type TimelineItem } from './model.ts';
 import { hasCommit } from './pull-routes.ts';
 import { addItem } from './pushes.ts';
-import { commentView, labelView, repositoryView, statusView, timelineView, timeOf, userView } from './views.ts';
+import { commentView, labelView, statusView, timelineView, timeOf, userView } from './views.ts';
 
 /** Comments, reactions, labels, timelines and commit statuses. */
 export const issueRoutes: Routes = {
@@ -28,20 +27,6 @@ export const issueRoutes: Routes = {
     tell(call, pr, item, 'edited');
     return { status: 200, body: showComment(call) };
   }),
-  'DELETE /repos/{owner}/{repo}/issues/comments/{id}': inRepository('read', (call) => {
-    const { pr, item } = getComment(call);
-    pr.timeline.splice(pr.timeline.indexOf(item), 1);
-    tell(call, pr, item, 'deleted');
-    return { status: 204 };
-  }),
-  'GET /repos/{owner}/{repo}/issues/comments/{id}/reactions': inRepository('read', (call) => ({
-    status: 200,
-    body: getComment(call).item.reactions.map(({ user, content, createdAt }) => ({
-      user: userView(call.world, user),
-      content,
-      created_at: timeOf(createdAt),
-    })),
-  })),
   'POST /repos/{owner}/{repo}/issues/comments/{id}/reactions': inRepository('read', (call) => {
     const { reactions } = getComment(call).item;
     const content = textOf(call.body, 'content');
@@ -130,18 +115,7 @@ export const issueRoutes: Routes = {
     world.announce({ type: 'status', repository, sender: user, status });
     return { status: 201, body: statusView(world, repository, status) };
   }),
-  'GET /repos/{owner}/{repo}/statuses/{sha}': inRepository('read', listStatuses),
   'GET /repos/{owner}/{repo}/commits/{*sha}/statuses': inRepository('read', listStatuses),
-  'GET /repos/{owner}/{repo}/commits/{*sha}/status': inRepository('read', async (call) => {
-    const { world, repository } = call;
-    const sha = await resolve(call);
-    const newest = newestStatuses(repository.statuses, sha);
-    const page = await paged(call, newest, (status) => statusView(world, repository, status));
-    // Gitea sends null for an empty list.
-    const statuses = newest.length === 0 ? null : page.body;
-    const body = { state: combine(newest), sha, total_count: newest.length, statuses };
-    return { ...page, body: { ...body, repository: repositoryView(world, repository, call.caller) } };
-  }),
 };
 
 async function listStatuses(call: CallIn) {
@@ -157,12 +131,6 @@ async function resolve(call: CallIn): Promise<string> {
   const sha = branchHead(call.repository, name) ?? name;
   if (!(await hasCommit(call.repository, sha))) throw notFound(call);
   return sha;
-}
-
-function combine(statuses: readonly Status[]): string {
-  const states = statuses.map(({ state }) => state);
-  if (states.some((state) => ['error', 'failure', 'warning'].includes(state))) return 'failure';
-  return states.length > 0 && states.every((state) => ['success', 'skipped'].includes(state)) ? 'success' : 'pending';
 }
 
 function commentsOf({ timeline }: PullRequest): readonly TimelineItem[] {

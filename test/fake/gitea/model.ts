@@ -100,8 +100,6 @@ export interface TimelineItem {
   readonly createdAt: number;
   updatedAt: number;
   readonly label?: Label;
-  readonly oldRef?: string;
-  readonly newRef?: string;
   readonly reactions: { readonly user: User; readonly content: string; readonly createdAt: number }[];
 }
 

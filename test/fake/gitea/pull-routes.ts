@@ -46,10 +46,6 @@ export const pullRoutes: Routes = {
     edit(call, pr);
     return { status: 201, body: await show(call, pr) };
   }),
-  'GET /repos/{owner}/{repo}/pulls/{index}/merge': inPulls('read', (call) => {
-    if (getPullRequest(call).merged === undefined) throw notFound(call);
-    return { status: 204 };
-  }),
   'POST /repos/{owner}/{repo}/pulls/{index}/merge': inPulls('read', (call) =>
     inTurn(call.repository, async () => {
       await mergePullRequest(call, getPullRequest(call));
@@ -63,22 +59,6 @@ export const pullRoutes: Routes = {
   'POST /repos/{owner}/{repo}/pulls/{index}/reviews': inPulls('read', (call) => {
     const pr = getPullRequest(call);
     return { status: 200, body: reviewView(call.world, pr, submitReview(call, pr)) };
-  }),
-  'POST /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/dismissals': inPulls('admin', (call) => {
-    const pr = getPullRequest(call);
-    const review = pr.reviews.find(({ id }) => id === Number(call.params['id']));
-    if (review === undefined) throw notFound(call);
-    review.isDismissed = true;
-    return { status: 200, body: reviewView(call.world, pr, review) };
-  }),
-  'GET /repos/{owner}/{repo}/pulls/{base}/{*head}': inPulls('read', async (call) => {
-    const { base = '', head = '' } = call.params;
-    const [owner, branch] = head.includes(':') ? head.split(':') : [call.repository.owner.login, head];
-    const isIt = (pr: PullRequest) =>
-      pr.baseBranch === base && pr.headBranch === branch && pr.headRepository?.owner.login === owner;
-    const pr = openPullRequests(call.repository).find(isIt);
-    if (pr === undefined) throw notFound(call);
-    return { status: 200, body: await show(call, pr) };
   }),
 };
 
@@ -154,21 +134,10 @@ function alreadyExists({ id, number, headRepository, repository, headBranch, bas
 
 function edit({ world, user, body, repository }: CallIn, pr: PullRequest): void {
   const announce = (action: string) => world.announce({ type: 'pull_request', action, repository, sender: user, pr });
-  const [title, base, state] = [textOf(body, 'title'), textOf(body, 'base'), textOf(body, 'state')];
+  const [title, state] = [textOf(body, 'title'), textOf(body, 'state')];
   if (title !== '' && title !== pr.title) {
     pr.title = title;
     addItem(world, pr, user, { type: 'change_title' });
-    announce('edited');
-  }
-  if (typeof body['body'] === 'string' && body['body'] !== pr.body) {
-    pr.body = body['body'];
-    pr.updatedAt = world.now();
-    announce('edited');
-  }
-  if (base !== '' && base !== pr.baseBranch) {
-    if (branchHead(repository, base) === undefined) throw notFound({ world });
-    addItem(world, pr, user, { type: 'change_target_branch', oldRef: pr.baseBranch, newRef: base });
-    pr.baseBranch = base;
     announce('edited');
   }
   if (state === 'closed' && !pr.isClosed) closePullRequest(world, pr, user);

@@ -144,7 +144,7 @@ export function addItem(
   world: World,
   pr: PullRequest,
   user: User,
-  more: Pick<TimelineItem, 'type'> & Partial<Pick<TimelineItem, 'body' | 'label' | 'oldRef' | 'newRef'>>,
+  more: Pick<TimelineItem, 'type'> & Partial<Pick<TimelineItem, 'body' | 'label'>>,
 ): TimelineItem {
   const at = world.now();
   const item = { id: world.nextId(), user, body: '', createdAt: at, updatedAt: at, reactions: [], ...more };

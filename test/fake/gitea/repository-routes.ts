@@ -35,7 +35,6 @@ export const repositoryRoutes: Routes = {
   'GET /version': () => ({ status: 200, body: { version: '1.26.0' } }),
   'GET /settings/api': () => ({ status: 200, body: { max_response_items: 50, default_paging_num: 30 } }),
   'GET /user': (call) => ({ status: 200, body: userView(call.world, signedIn(call)) }),
-  'GET /users/{login}': (call) => ({ status: 200, body: userView(call.world, getUser(call, call.params['login'])) }),
   'POST /admin/users': (call) => {
     if (!signedIn(call).isAdmin) throw new Refused(403, 'user should be the site admin', call.world);
     const login = textOf(call.body, 'username');
@@ -127,10 +126,6 @@ export const repositoryRoutes: Routes = {
     call.repository.collaborators.set(login.toLowerCase(), mode as Mode);
     return { status: 204 };
   }),
-  'DELETE /repos/{owner}/{repo}/collaborators/{login}': inRepository('admin', (call) => {
-    call.repository.collaborators.delete(call.params['login']?.toLowerCase() ?? '');
-    return { status: 204 };
-  }),
   'GET /repos/{owner}/{repo}/collaborators/{login}/permission': inRepository('read', (call) => {
     const isOwn = call.user?.login.toLowerCase() === call.params['login']?.toLowerCase();
     if (!isOwn && !hasMode(call.repository, call.user, 'admin')) throw new Refused(403, MAY_NOT_ASK, call.world);
@@ -163,10 +158,6 @@ export const repositoryRoutes: Routes = {
     if (typeof call.body['active'] === 'boolean') hook.isActive = call.body['active'];
     hook.updatedAt = call.world.now();
     return { status: 200, body: hookView(hook) };
-  }),
-  'DELETE /repos/{owner}/{repo}/hooks/{id}': inRepository('admin', (call) => {
-    if (!call.repository.hooks.delete(Number(call.params['id']))) throw notFound(call);
-    return { status: 204 };
   }),
 };
 

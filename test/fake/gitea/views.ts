@@ -127,12 +127,12 @@ export function commentView(world: World, pr: PullRequest, item: TimelineItem): 
 }
 
 export function timelineView(world: World, pr: PullRequest, item: TimelineItem): View {
-  const { type, label, oldRef = '', newRef = '' } = item;
+  const { type, label } = item;
   return {
     ...commentView(world, pr, item),
     type,
-    old_ref: oldRef,
-    new_ref: newRef,
+    old_ref: '',
+    new_ref: '',
     label: label === undefined ? null : labelView(label),
   };
 }

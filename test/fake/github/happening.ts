@@ -37,7 +37,7 @@ interface Events {
   branch_protection_rule: InRepository & { action: 'created' | 'edited' | 'deleted'; protection: Protection };
   repository_ruleset: InRepository & { action: 'created' | 'deleted'; ruleset: Ruleset };
   /** `from` is the former name or the former owner's login. */
-  repository: InRepository & { action: 'created' | 'renamed' | 'transferred' | 'deleted'; from?: string };
+  repository: InRepository & { action: 'created' | 'renamed' | 'deleted'; from?: string };
   member: InRepository & { action: 'added' | 'edited' | 'removed'; member: User; role: Role };
   installation: OfApp & { action: 'created' | 'deleted' | 'suspend' | 'unsuspend' | 'new_permissions_accepted' };
   installation_repositories: OfApp & { action: 'added' | 'removed' };

@@ -61,11 +61,7 @@ export class Owners {
   }
 
   rename(repository: Repository, name: string): void {
-    renameRepository(this.world, repository, { name }, repository.owner);
-  }
-
-  transfer(repository: Repository, owner: string): void {
-    renameRepository(this.world, repository, { owner }, repository.owner);
+    renameRepository(this.world, repository, name);
   }
 
   deleteRepository(repository: Repository): void {

@@ -143,23 +143,13 @@ export async function forkRepository(world: World, parent: Repository, login: st
   return fork;
 }
 
-export function renameRepository(
-  world: World,
-  repository: Repository,
-  change: { readonly name?: string; readonly owner?: string },
-  sender: User,
-): void {
-  const before = fullNameOf(repository);
-  const { owner, name } = repository;
-  repository.formerNames.add(before.toLowerCase());
-  if (change.name !== undefined) repository.name = change.name;
-  if (change.owner !== undefined) repository.owner = ensureUser(world, change.owner, 'Organization');
+export function renameRepository(world: World, repository: Repository, name: string): void {
+  const from = repository.name;
+  repository.formerNames.add(fullNameOf(repository).toLowerCase());
+  repository.name = name;
   endRedirects(world, fullNameOf(repository));
   repository.updatedAt = world.now();
-  if (change.name !== undefined)
-    world.announce({ event: 'repository', action: 'renamed', repository, sender, from: name });
-  if (change.owner !== undefined)
-    world.announce({ event: 'repository', action: 'transferred', repository, sender, from: owner.login });
+  world.announce({ event: 'repository', action: 'renamed', repository, sender: repository.owner, from });
 }
 
 /** A repository that takes a name over ends its redirects for good. */

@@ -61,7 +61,7 @@ function detailsOf(world: World, happening: InRepository): Payload {
     case 'workflow_run':
       return { workflow_run: workflowRunView(repository, happening.run) };
     default:
-      return settingDetails(world, happening);
+      return settingDetails(happening);
   }
 }
 
@@ -112,7 +112,7 @@ function repositoryOfPush(repository: Repository) {
 
 type Setting = Of<'branch_protection_rule' | 'repository_ruleset' | 'repository' | 'member'>;
 
-function settingDetails(world: World, happening: Setting): Payload {
+function settingDetails(happening: Setting): Payload {
   const { repository } = happening;
   switch (happening.event) {
     case 'branch_protection_rule': {
@@ -125,15 +125,8 @@ function settingDetails(world: World, happening: Setting): Payload {
     case 'member':
       return { member: userView(happening.member), changes: { role_name: { to: happening.role } } };
     case 'repository':
-      return happening.from === undefined ? {} : { changes: renamed(world, happening.action, happening.from) };
+      return happening.from === undefined ? {} : { changes: { repository: { name: { from: happening.from } } } };
   }
-}
-
-function renamed(world: World, action: string, from: string): Payload {
-  if (action === 'renamed') return { repository: { name: { from } } };
-  const owner = world.users.get(from.toLowerCase());
-  if (owner === undefined) return {};
-  return { owner: { from: { [owner.type === 'Organization' ? 'organization' : 'user']: userView(owner) } } };
 }
 
 function installationDetails(happening: Of<'installation' | 'installation_repositories'>): Payload {

@@ -9,7 +9,7 @@ import { createFakeGithub, type FakeGithub } from './fake-github.ts';
 import type { Installation, PullRequest, Repository } from './model.ts';
 import { findPayloadViolation } from './validate.ts';
 import type { DeliveryRecord } from './webhooks.ts';
-import { endRun } from './workflow-runs.ts';
+import { cancelRun } from './workflow-runs.ts';
 
 const SECRET = 'between us';
 
@@ -147,7 +147,7 @@ async function everythingHappens(): Promise<void> {
   github.reportCheck(repository, { sha: pr.headSha, name: 'build', conclusion: 'success' });
   github.setStatus(repository, { sha: pr.headSha, context: 'legacy', state: 'failure' });
   const run = github.startRun(repository, { sha: pr.headSha, branch: pr.headRef, event: 'pull_request' });
-  endRun(github.world, repository, run, 'success');
+  cancelRun(github.world, repository, run, github.user('ada'));
   github.protect(repository, 'main', { checks: [{ context: 'build', appId: undefined }], pushers: ['ada'] });
   github.protect(repository, 'main', { isStrict: true, checks: [] });
   github.unprotect(repository, 'main');

@@ -22,7 +22,7 @@ export interface WebhookConditions {
 }
 
 export interface DeliveryRecord {
-  /** The id in the header. A redelivery has the same one. */
+  /** The id in the header. */
   readonly id: string;
   readonly event: string;
   readonly action: string | undefined;
@@ -31,7 +31,6 @@ export interface DeliveryRecord {
   readonly target: HookTarget;
   /** Unique per attempt. */
   readonly number: number;
-  readonly isAgain: boolean;
   /** Time of sending, or of creation while it waits. */
   at: number;
   /** `waiting`: on its way. `lost`: never sent. `failed`: no answer. */
@@ -66,16 +65,9 @@ export class Webhooks {
     this.#prng = new Prng(seed);
   }
 
-  /** Like the button on GitHub's page: the same id and the same bytes. */
-  redeliver(id: string): void {
-    const found = this.deliveries.find((delivery) => delivery.id === id);
-    if (found === undefined) throw new Error(`There was no delivery ${id}`);
-    this.#enqueue(`again ${id}`, { ...contentOf(found), ...this.#attempt(), isAgain: true });
-  }
-
-  #attempt(): Pick<DeliveryRecord, 'number' | 'isAgain' | 'at' | 'status'> {
+  #attempt(): Pick<DeliveryRecord, 'number' | 'at' | 'status'> {
     this.#attempts += 1;
-    return { number: this.#attempts, isAgain: false, at: this.#world.now(), status: 'waiting' };
+    return { number: this.#attempts, at: this.#world.now(), status: 'waiting' };
   }
 
   /** Resolves when all sent deliveries are answered. */

@@ -39,16 +39,6 @@ export function startRun(world: World, repository: Repository, draft: RunDraft):
   return run;
 }
 
-export function endRun(
-  world: World,
-  repository: Repository,
-  run: WorkflowRun,
-  conclusion: WorkflowRun['conclusion'],
-): void {
-  Object.assign(run, { status: 'completed', conclusion });
-  world.announce({ event: 'workflow_run', action: 'completed', repository, sender: run.actor, run });
-}
-
 export function cancelRun(world: World, repository: Repository, run: WorkflowRun, sender: User): void {
   if (run.status === 'completed') throw new Refused(409, 'Cannot cancel a workflow run that is completed.');
   Object.assign(run, { status: 'completed', conclusion: 'cancelled' });

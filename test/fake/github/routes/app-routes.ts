@@ -16,7 +16,6 @@ export function appRoutes(webhooks: Webhooks): readonly Route[] {
     route('GET /app', getApp),
     route('GET /app/hook/config', (ask) => ok(hookConfig(appOf(ask)))),
     route('GET /app/hook/deliveries', (ask) => listDeliveries(ask, webhooks)),
-    route('POST /app/hook/deliveries/{delivery_id}/attempts', (ask, params) => redeliver(ask, params, webhooks)),
     route('POST /app/installations/{installation_id}/access_tokens', createToken),
     route('POST /app-manifests/{code}/conversions', convertManifest),
     route('GET /repos/{owner}/{repo}/installation', getInstallation),
@@ -115,14 +114,6 @@ function listDeliveries(ask: Ask, webhooks: Webhooks) {
   return ok(all.slice(start, start + sizeOf(ask)).map(deliveryView), link);
 }
 
-function redeliver(ask: Ask, params: Params, webhooks: Webhooks) {
-  const number = numberIn(params['delivery_id']);
-  const found = deliveriesTo(ask, webhooks).find((delivery) => delivery.number === number);
-  if (found === undefined) throw notFound();
-  webhooks.redeliver(found.id);
-  return { status: 202, body: {} };
-}
-
 /** GitHub's words for the outcome of an attempt. */
 function wordsOf(status: DeliveryRecord['status']): string {
   if (typeof status !== 'number') return 'failed to connect to host';
@@ -135,12 +126,12 @@ function isGood(status: DeliveryRecord['status']): boolean {
 
 /** The form in lists. */
 function deliveryView(delivery: DeliveryRecord) {
-  const { number, id, at, isAgain, status, event, action, payload } = delivery;
+  const { number, id, at, status, event, action, payload } = delivery;
   return {
     id: number,
     guid: id,
     delivered_at: timeView(at),
-    redelivery: isAgain,
+    redelivery: false,
     status: wordsOf(status),
     status_code: typeof status === 'number' ? status : 0,
     event,
