@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Sha } from '../../src/lib/sha.ts';
-import { pluck } from '../helpers/pluck.ts';
 import { GitModel } from './git-model.ts';
 
 function createModel() {
@@ -46,31 +45,5 @@ describe('git model', () => {
     assert.equal(git.findMergeBase(main, updated), main);
     assert.deepEqual(merged(later, updated), { a: '2', b: 'b' });
     assert.deepEqual(merged(updated, main), { a: '1', b: 'b' });
-  });
-
-  it('knows ancestors and lines of first parents', () => {
-    const { git, commit } = createModel();
-    const root = commit([], { a: '0' });
-    const side = commit([root], { b: '0' });
-    const one = commit([root], { a: '1' });
-    const two = commit([one, side], { a: '2' });
-    assert.equal(git.isAncestor(side, two), true);
-    assert.equal(git.isAncestor(two, two), true);
-    assert.equal(git.isAncestor(side, one), false);
-    assert.equal(git.isAncestor('f'.repeat(40) as Sha, two), false);
-    assert.deepEqual(pluck(git.listFirstParents(two, root), 'sha'), [one, two]);
-    assert.deepEqual(git.listFirstParents(one, two), []);
-  });
-
-  it('changes refs, and collects what none leads to', () => {
-    const { git, commit } = createModel();
-    const [one, two] = [commit([], { a: '1' }), commit([], { a: '2' })];
-    git.changeRefs([{ ref: 'x', sha: one }]);
-    assert.deepEqual(git.listRefs(''), [['x', one]]);
-    git.changeRefs([{ ref: 'x', sha: two }]);
-    assert.equal(git.collectGarbage(), 1);
-    assert.equal(git.findCommit(one), undefined);
-    git.changeRefs([{ ref: 'x', sha: undefined }]);
-    assert.equal(git.findRef('x'), undefined);
   });
 });
