@@ -4,8 +4,9 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { madeOnce } from './helpers/made.ts';
 import { TOKEN } from './worlds/server/in-process.ts';
 import { createQueueInProcess, type QueueInProcess } from './worlds/server/queue-in-process.ts';
 
@@ -26,14 +27,12 @@ const ROWS = new Map(
 );
 
 describe('docs/existing-clients.md', () => {
-  let world: QueueInProcess;
+  const world = madeOnce(() => createQueueInProcess({ publicUrl: undefined }));
   let origin: string;
   before(async () => {
-    world = await createQueueInProcess({ publicUrl: undefined });
     world.open(1);
     origin = await world.server.listen({ host: '127.0.0.1', port: 0 });
   });
-  after(() => world.close());
 
   const tokenFor = async (scopes: readonly string[]) =>
     (await world.ok<{ token: string }>('/v1/createApiToken', { name: 'a client', scopes })).token;

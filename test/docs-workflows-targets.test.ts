@@ -5,7 +5,7 @@ import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { afterEach, before, beforeEach, describe, it } from 'node:test';
 import { encodeQueue } from '../src/app/core/queue-codec.ts';
 import type { EntryView } from '../src/app/queue/entry-view.ts';
 import { createQueue } from '../src/engine/model/queue.ts';
@@ -14,9 +14,10 @@ import type { Forge } from '../src/forge/forge.ts';
 import type { OrganizationId } from '../src/storage/accounts.ts';
 import { FakeForge } from './fake/fake-forge.ts';
 import { FakeRepository } from './fake/fake-repository.ts';
+import { madeOnce } from './helpers/made.ts';
 import { aRepository, storeQueue } from './helpers/store-rows.ts';
 import { evaluate, inputsOf, runScript, scriptOf, TARGETS_WORKFLOWS, textOf, workflowOf } from './helpers/workflows.ts';
-import { createInProcess, type InProcess, TOKEN } from './worlds/server/in-process.ts';
+import { createInProcess, TOKEN } from './worlds/server/in-process.ts';
 
 const PATHS = 'impacted-targets-paths.yml';
 const HOST = 'github.test';
@@ -195,13 +196,12 @@ describe('detected targets', { skip }, () => {
 });
 
 describe('a report of targets', { skip }, () => {
-  let place: InProcess;
+  const place = madeOnce(() => createInProcess());
   let folder: string;
   let asked: string[];
   const facts = { NUMBER: '7', SHA, TARGET_BRANCH: 'main', REPO_HOST: HOST, SLUICE_TOKEN: TOKEN };
 
   before(async () => {
-    place = await createInProcess();
     const findWorkflowRun = async (_repository: unknown, runId: string) => {
       asked.push(runId);
       return { event: 'pull_request', isLive: true, headSha: SHA, prNumbers: [7] };
@@ -215,7 +215,6 @@ describe('a report of targets', { skip }, () => {
     await storeQueue(place.store, { repositoryId: id, branch: 'main', body });
     await place.server.listen({ port: 0, host: '127.0.0.1' });
   });
-  after(() => place.close());
   beforeEach(async () => {
     asked = [];
     folder = await mkdtemp(join(tmpdir(), 'sluice-tell-'));

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createPlainWorld, type PlainWorld } from '../../test/contract/plain-repository.ts';
+import { createPlainWorld } from '../../test/contract/plain-repository.ts';
+import { madeForEach } from '../../test/helpers/made.ts';
 import type { Sha } from '../lib/sha.ts';
 import { watchRefTimes } from './ref-times.ts';
 
@@ -13,16 +14,14 @@ const LATER_MS = 10_000;
 const TICK_MS = 12;
 
 describe('the times of refs [E35]', { skip: process.platform !== 'linux' }, () => {
-  let world: PlainWorld;
+  const world = madeForEach(() => createPlainWorld());
   let main: Sha;
   let aheadMs = LATER_MS;
 
   beforeEach(async () => {
-    world = await createPlainWorld();
     main = await world.commit('main', { files: { 'a.txt': 'a\n' } });
     aheadMs = LATER_MS;
   });
-  afterEach(() => world.close());
 
   const watch = () => watchRefTimes(world.path, () => Date.now() + aheadMs);
 

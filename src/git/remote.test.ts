@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, type TestContext, test } from 'node:test';
+import { beforeEach, describe, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FakeSsh, PlainWorld } from '../../test/contract/plain-repository.ts';
+import type { FakeSsh } from '../../test/contract/plain-repository.ts';
 import { createPlainWorld, hasEnded, useFakeSsh } from '../../test/contract/plain-repository.ts';
+import { madeForEach } from '../../test/helpers/made.ts';
 import { Fault } from '../lib/fault.ts';
 import { createGit } from './create-git.ts';
 import { runGit } from './exec.ts';
@@ -13,13 +14,11 @@ import { runGit } from './exec.ts';
 const LIMIT = { timeout: 20_000 };
 
 describe('a remote that falls silent', () => {
-  let world: PlainWorld;
+  const world = madeForEach(() => createPlainWorld());
 
   beforeEach(async () => {
-    world = await createPlainWorld();
     await world.commit('main', { files: { a: 'a\n' } });
   });
-  afterEach(() => world.close());
 
   const silent = { id: 'silent', location: { kind: 'url', url: 'git@example.test:/silent.git' } } as const;
 

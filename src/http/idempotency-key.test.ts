@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
+import { madeOnce } from '../../test/helpers/made.ts';
 import { createInProcess } from '../../test/worlds/server/in-process.ts';
-import { createQueueInProcess, type QueueInProcess } from '../../test/worlds/server/queue-in-process.ts';
+import { createQueueInProcess } from '../../test/worlds/server/queue-in-process.ts';
 import { createMemoryStore } from '../storage/sqlite/create-memory-store.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -12,11 +13,7 @@ const newKey = () => {
 };
 
 describe('a request with an idempotency key', () => {
-  let world: QueueInProcess;
-  before(async () => {
-    world = await createQueueInProcess();
-  });
-  after(() => world.close());
+  const world = madeOnce(() => createQueueInProcess());
 
   const createToken = (name: string, headers: Record<string, string>) =>
     world.post('/v1/createApiToken', { name, scopes: ['read'] }, headers);

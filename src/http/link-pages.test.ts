@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { runSluice } from '../../test/e2e/run-sluice.ts';
+import { madeOnce } from '../../test/helpers/made.ts';
 import { aTest } from '../../test/helpers/store-rows.ts';
-import { createInProcess, type InProcess, TOKEN } from '../../test/worlds/server/in-process.ts';
+import { createInProcess, TOKEN } from '../../test/worlds/server/in-process.ts';
 
 const ID = '4a4f1d3e-5a0b-5c8e-9a7f-0123456789ab';
 const PAGE = `/acme/flaky-tests/test/${ID}`;
 
 describe('the page behind a link to a test', () => {
-  let world: InProcess;
-  before(async () => {
-    world = await createInProcess();
-  });
-  after(() => world.close());
+  const world = madeOnce(() => createInProcess());
 
   const read = async (url: string) => (await world.server.inject(url)).body;
   const commandOf = (page: string) => /<pre><code>(.*)<\/code><\/pre>/.exec(page)?.[1];

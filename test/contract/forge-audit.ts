@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import type { PrNumber } from '../../src/engine/model/pull-request.ts';
 import type { BuildRequest } from '../../src/forge/forge.ts';
 import type { Sha } from '../../src/lib/sha.ts';
+import { madeOnce } from '../helpers/made.ts';
 import { pluck } from '../helpers/pluck.ts';
 import { type ForgeWorld, isUnavailable } from './forge.ts';
 
@@ -13,13 +14,11 @@ const LONG = 'x'.repeat(5_000);
 /** The promises behind the audit and the removal of old refs. */
 export function auditContract(name: string, createWorld: () => Promise<ForgeWorld>): void {
   describe(`audit contract: ${name}`, () => {
-    let world: ForgeWorld;
+    const world = madeOnce(() => createWorld());
     let first: Sha;
     before(async () => {
-      world = await createWorld();
       first = await world.commit('main', { files: { 'a.txt': 'a\n' }, message: 'First', author: 'Grace' });
     });
-    after(() => world.close());
 
     const listLine = (head: Sha, since: Sha, limit = LIMIT) =>
       world.forge.listLine({ repository: world.repository, head, since, limit });

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { after, beforeEach, describe, test } from 'node:test';
 import type { PrNumber } from '../../src/engine/model/pull-request.ts';
 import type { BuildRequest, CandidateEntry } from '../../src/forge/forge.ts';
 import type { Sha } from '../../src/lib/sha.ts';
+import { madeOnce } from '../helpers/made.ts';
 import { type GitWorld, isUnavailable } from './forge.ts';
 import { CandidateBench, lines, METHODS, type Methods } from './forge-bench.ts';
 
@@ -15,10 +16,7 @@ export function candidateContract(
   methods: Methods = METHODS,
 ): void {
   describe(`forge contract, candidates: ${name}`, () => {
-    let bench: CandidateBench;
-    before(async () => {
-      bench = await CandidateBench.create(createWorld);
-    });
+    const bench = madeOnce(() => CandidateBench.create(createWorld));
     after(() => bench.world.close());
     beforeEach(() => bench.reset());
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { after, beforeEach, describe, test } from 'node:test';
 import type { BuildRequest, CandidateEntry } from '../../src/forge/forge.ts';
 import type { Sha } from '../../src/lib/sha.ts';
+import { madeOnce } from '../helpers/made.ts';
 import type { Change, GitWorld } from './forge.ts';
 import { CandidateBench, lines, METHODS, PLANNED_AT } from './forge-bench.ts';
 import { runGit } from './plain-repository.ts';
@@ -10,10 +11,7 @@ import { runGit } from './plain-repository.ts';
 /** The promises about the commits of candidates, which the same code makes for all forges. */
 export function commitContract(name: string, createWorld: () => Promise<GitWorld>): void {
   describe(`forge contract, commits: ${name}`, () => {
-    let bench: CandidateBench;
-    before(async () => {
-      bench = await CandidateBench.create(createWorld);
-    });
+    const bench = madeOnce(() => CandidateBench.create(createWorld));
     after(() => bench.world.close());
     beforeEach(() => bench.reset());
 

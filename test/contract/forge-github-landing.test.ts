@@ -1,12 +1,7 @@
-import { after, before } from 'node:test';
-import type { FakeGithub } from '../fake/github/fake-github.ts';
+import { madeOnce } from '../helpers/made.ts';
 import { landingContract } from './forge-landing.ts';
 import { createGithub, createGithubWorld } from './github-repository.ts';
 
-let fake: FakeGithub;
-before(async () => {
-  fake = await createGithub();
-});
-after(() => fake.close());
+const fake = madeOnce(() => createGithub());
 
 landingContract('GitHub', () => createGithubWorld(fake), ['SQUASH']);

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { after, beforeEach, describe, test } from 'node:test';
 import type { PrNumber } from '../../src/engine/model/pull-request.ts';
 import type { BuildRequest, CandidateEntry, LandAnswer, LandRequest } from '../../src/forge/forge.ts';
 import type { Sha } from '../../src/lib/sha.ts';
+import { madeOnce } from '../helpers/made.ts';
 import { pluck } from '../helpers/pluck.ts';
 import type { GitWorld } from './forge.ts';
 import { CandidateBench, lines, METHODS, type Methods } from './forge-bench.ts';
@@ -13,13 +14,10 @@ type Tested = BuildRequest & { readonly sha: Sha; readonly tree: Sha };
 /** The promises about landing, with a git repository behind the forge. */
 export function landingContract(name: string, createWorld: () => Promise<GitWorld>, methods: Methods = METHODS): void {
   describe(`forge contract, landing: ${name}`, () => {
-    let bench: CandidateBench;
+    const bench = madeOnce(() => CandidateBench.create(createWorld));
     let a: CandidateEntry;
     let b: CandidateEntry;
     let c: CandidateEntry;
-    before(async () => {
-      bench = await CandidateBench.create(createWorld);
-    });
     after(() => bench.world.close());
     beforeEach(async () => {
       await bench.reset();

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import type { PrNumber } from '../../src/engine/model/pull-request.ts';
 import type { Forge, ForgeRepository } from '../../src/forge/forge.ts';
 import { Fault } from '../../src/lib/fault.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import { until } from '../e2e/harness.ts';
+import { madeOnce } from '../helpers/made.ts';
 
 export interface Change {
   readonly files?: Readonly<Record<string, string>>;
@@ -53,12 +54,10 @@ export interface GitWorld extends ForgeWorld {
 /** The promises of src/forge/forge.ts that every adapter has to keep. */
 export function forgeContract(name: string, createWorld: () => Promise<ForgeWorld>): void {
   describe(`forge contract: ${name}`, () => {
-    let world: ForgeWorld;
+    const world = madeOnce(() => createWorld());
     before(async () => {
-      world = await createWorld();
       await world.commit('main', { files: { 'a.txt': 'a\n', 'b.txt': 'b\n' } });
     });
-    after(() => world.close());
 
     const find = (number: PrNumber, targetBranch = 'main') =>
       world.forge.findPullRequest({ repository: world.repository, number, targetBranch });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import type { WorkClaim } from '../../src/storage/leased-work.ts';
 import type { EffectRow, EffectStore, QueueId, QueueStore } from '../../src/storage/queues.ts';
+import { madeOnce } from '../helpers/made.ts';
 import { pluck } from '../helpers/pluck.ts';
 import { aCommit, anEffect, asStored, NOON, type OpenStore, storeQueue } from '../helpers/store-rows.ts';
 
@@ -9,12 +10,8 @@ const MINUTE_MS = 60_000;
 
 /** Claims are of all queues, so these tests have a store of their own, in which each finds nothing to claim. */
 export function effectPromises(open: () => Promise<OpenStore>): void {
-  let opened: OpenStore;
+  const opened = madeOnce(() => open());
   let used: QueueId[] = [];
-  before(async () => {
-    opened = await open();
-  });
-  after(() => opened.close());
   afterEach(async () => {
     const { queues, effects } = opened.store;
     for (const id of used) await queues.delete(id, (await queues.findVersion(id)) ?? 0, { at: NOON, by: 'ada' });

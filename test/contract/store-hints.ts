@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import type { HintRow, HintStore, StoredHint } from '../../src/storage/hints.ts';
 import type { WorkClaim } from '../../src/storage/leased-work.ts';
+import { madeOnce } from '../helpers/made.ts';
 import { pluck } from '../helpers/pluck.ts';
 import { NOON, type OpenStore } from '../helpers/store-rows.ts';
 
@@ -22,11 +23,7 @@ export function aHint(values: Partial<HintRow> = {}): HintRow {
 
 /** Claims are of all hosts, so these tests have a store of their own, in which each finds nothing to claim. */
 export function hintPromises(open: () => Promise<OpenStore>): void {
-  let opened: OpenStore;
-  before(async () => {
-    opened = await open();
-  });
-  after(() => opened.close());
+  const opened = madeOnce(() => open());
   afterEach(async () => {
     const { hints } = opened.store;
     await hints.endLeases();

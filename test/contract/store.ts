@@ -1,4 +1,5 @@
-import { after, before, describe } from 'node:test';
+import { describe } from 'node:test';
+import { madeOnce } from '../helpers/made.ts';
 import type { OpenStore } from '../helpers/store-rows.ts';
 import { accountPromises } from './store-accounts.ts';
 import { alarmPromises } from './store-alarms.ts';
@@ -51,11 +52,7 @@ const OF_WHOLE_STORES = {
 /** The promises of src/storage/*.ts, to be kept by every adapter. Each test brings rows of its own. */
 export function storeContract(name: string, open: () => Promise<OpenStore>): void {
   describe(`store contract: ${name}`, () => {
-    let opened: OpenStore;
-    before(async () => {
-      opened = await open();
-    });
-    after(() => opened.close());
+    const opened = madeOnce(() => open());
 
     const tests = createStoreTests(() => opened.store);
     for (const [subject, promises] of Object.entries(PROMISES)) describe(subject, () => promises(tests));

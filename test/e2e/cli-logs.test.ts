@@ -1,25 +1,24 @@
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { CheckConclusion } from '../../src/engine/model/check.ts';
+import { madeOnce } from '../helpers/made.ts';
 import { type StoredCandidate, storeCandidate } from '../helpers/store-candidate.ts';
-import { createInProcess, type InProcess, TOKEN } from '../worlds/server/in-process.ts';
+import { createInProcess, TOKEN } from '../worlds/server/in-process.ts';
 import { until } from './harness.ts';
 import { sluice } from './kept-sluice.ts';
 import { HAS_TERMINAL, runOnTerminal, runSluice } from './run-sluice.ts';
 
 describe('sluice logs [W3]', () => {
-  let world: InProcess;
+  const world = madeOnce(() => createInProcess());
   let env: Readonly<Record<string, string>>;
   let queues = 0;
 
   before(async () => {
-    world = await createInProcess();
     await world.server.listen({ port: 0, host: '127.0.0.1' });
     const { port } = world.server.server.address() as AddressInfo;
     env = { SLUICE_URL: `http://127.0.0.1:${port}`, SLUICE_TOKEN: TOKEN };
   });
-  after(() => world.close());
 
   /** A candidate with these checks, on a queue of its own; undefined: it runs. */
   function aCandidate(checks: Readonly<Record<string, CheckConclusion | undefined>>): Promise<StoredCandidate> {

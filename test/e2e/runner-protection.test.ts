@@ -3,12 +3,13 @@
 import assert from 'node:assert/strict';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { findRunnerFolder } from '../../src/check-runner/local/local-runner.ts';
 import { listJobs } from '../../src/check-runner/local/work-folder.ts';
 import type { ProtectionKind } from '../../src/check-runner/runner.ts';
 import { hijackTrees, leaveBehind, READ_ENVIRONMENTS } from '../helpers/hostile-checks.ts';
 import { findWorkingProtections } from '../helpers/local-runner.ts';
+import { madeOnce } from '../helpers/made.ts';
 import { aCheckedQueue, logOf, testRunOf, untilLeft } from './checks.ts';
 import { launch, makeFolder, type ServerProcess, startServer, until } from './harness.ts';
 import { createWorld, openProcess, type ServerWorld, type TestQueue } from './test-queue.ts';
@@ -152,12 +153,8 @@ function testNetwork(given: () => Fixture): void {
 
 for (const kind of KINDS) {
   describe(`a check under the protection ${kind}`, () => {
-    let fixture: Fixture;
+    const fixture = madeOnce(() => createFixture(kind));
     const given = () => fixture;
-    before(async () => {
-      fixture = await createFixture(kind);
-    });
-    after(() => fixture.close());
 
     testSecrets(given);
     testBombs(given);

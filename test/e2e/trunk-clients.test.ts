@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { before, describe, test } from 'node:test';
-import { type TestQueue, useServer } from './test-queue.ts';
+import { describe, test } from 'node:test';
+import { madeOnce } from '../helpers/made.ts';
+import { useServer } from './test-queue.ts';
 
 type Json = Record<string, unknown>;
 
@@ -195,10 +196,7 @@ describe('clients of the reference product on /trunk/v1', () => {
   describe('uploaders of impacted targets', () => {
     const upload = (headers: Readonly<Record<string, string>>, body: unknown) =>
       send(urlOf('setImpactedTargets'), { accept: '*/*', 'content-type': 'application/json', ...headers }, body);
-    let queue: TestQueue;
-    before(async () => {
-      queue = await aQueue({ mode: 'PARALLEL' });
-    });
+    const queue = madeOnce(() => aQueue({ mode: 'PARALLEL' }));
     /** The GitHub action writes the number with jq's --arg: as a string. */
     const bodyFor = async (impactedTargets: unknown) => {
       const number = await queue.openPullRequest();

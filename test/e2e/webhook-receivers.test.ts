@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { collectOutput, endWithProcess } from '../helpers/children.ts';
 import { ROOT } from '../helpers/doc-pages.ts';
+import { madeOnce } from '../helpers/made.ts';
 import { WebhookReceiver } from '../helpers/webhook-receiver.ts';
 import { type Environment, until } from './harness.ts';
 import { caseOf, FAILURE, reportOf, upload } from './quarantine-world.ts';
-import { type TestQueue, useServer } from './test-queue.ts';
+import { useServer } from './test-queue.ts';
 
 const PATIENCE_MS = 20_000;
 
@@ -25,10 +26,7 @@ function findProblem(): string | false {
 describe('the receivers in examples/webhooks', () => {
   const world = useServer({ SLUICE_WEBHOOK_NETWORKS: '127.0.0.1' });
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
-  let queue: TestQueue;
-  before(async () => {
-    queue = await world.aQueue();
-  });
+  const queue = madeOnce(() => world.aQueue());
 
   /** Starts an example, and a webhook that tells it. */
   const open = async (command: readonly [string, string], types: readonly string[], env: Environment = {}) => {

@@ -6,6 +6,7 @@ import { Fault } from '../../src/lib/fault.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import { type Change, type ForgeWorld, forgeContract } from '../contract/forge.ts';
 import { auditContract } from '../contract/forge-audit.ts';
+import { madeForEach } from '../helpers/made.ts';
 import { FakeForge } from './fake-forge.ts';
 import { type FakeChange, FakeRepository } from './fake-repository.ts';
 
@@ -46,13 +47,12 @@ for (const contract of [forgeContract, auditContract]) contract('fake', createWo
 type Built = Extract<BuildAnswer, { kind: 'built' }> & BuildRequest;
 type Landed = Extract<LandAnswer, { kind: 'landed' }>;
 
-let repository: FakeRepository;
+const repository = madeForEach(() => new FakeRepository());
 let forge: FakeForge;
 let base: Sha;
 let count = 0;
 
 beforeEach(() => {
-  repository = new FakeRepository();
   forge = new FakeForge(repository);
   base = repository.commit('main', { files: { shared: '0\n1\n2\n3', other: '0\n1' } });
 });
@@ -155,24 +155,6 @@ describe('fake forge: candidates', () => {
     const { file, protection } = (await build([])).sources;
     assert.deepEqual([file, protection], [['unit'], ['lint']]);
   });
-
-  it('is shown once however often it is published, and discarded', async () => {
-    const seen: string[] = [];
-    repository.watch(({ kind }) => seen.push(kind));
-    const built = await build([]);
-    const publish = { ...built, prNumber: 7 as PrNumber, isBisection: true };
-    for (let round = 0; round < 2; round += 1) {
-      const branch = `sluice/pr-7/${built.candidateId}-bisection`;
-      assert.deepEqual(await forge.publishCandidate(publish), { kind: 'published', branch });
-      assert.equal(repository.findHead(branch), built.sha);
-    }
-    for (let round = 0; round < 2; round += 1) await forge.discardCandidate(publish);
-    assert.deepEqual(seen, ['candidate_published', 'candidate_discarded']);
-    assert.deepEqual(
-      repository.git.listRefs('').map(([ref]) => ref),
-      ['refs/heads/main'],
-    );
-  });
 });
 
 describe('fake forge: landing', () => {
@@ -209,39 +191,10 @@ describe('fake forge: landing', () => {
       assert.equal((await forge.landCandidate(asked[1] as LandRequest)).kind, 'landed');
     });
   }
-
-  it('its noes are noes', async () => {
-    const refusal = { reason: 'GITHUB_API_BRANCH_PROTECTION_UNMET', detail: 'No.' } as const;
-    forge = new FakeForge(repository, {
-      refuseLanding: ({ entries }) => ({ kind: 'refused', prNumber: entries[0]?.prNumber as PrNumber, ...refusal }),
-    });
-    const a = open('A', { a: 'a' });
-    assert.deepEqual(await land(await build([a])), { kind: 'refused', prNumber: a.prNumber, ...refusal });
-    assert.equal(repository.findHead('main'), base);
-  });
 });
 
 describe('fake forge: pull requests', () => {
   const facts = (number: PrNumber) => forge.findPullRequest({ repository: WHERE, number, targetBranch: 'main' });
-  const heads = () => forge.listPullRequestHeads();
-
-  it('have a life of their own', async () => {
-    const { number, headSha } = repository.openPullRequest({ base: 'main', files: { a: 'a' }, isDraft: true });
-    assert.deepEqual([(await facts(number))?.status, (await facts(number))?.blockReasons], ['draft', ['draft']]);
-    repository.setDraft(number, false);
-    assert.equal((await facts(number))?.mergeability, 'MERGEABLE');
-    repository.moveBranch('release', base);
-    repository.retarget(number, 'release');
-    assert.equal((await facts(number))?.baseBranch, 'release');
-    repository.close(number);
-    assert.deepEqual([(await facts(number))?.status, (await heads()).size], ['closed', 0]);
-    repository.reopen(number);
-    assert.equal((await heads()).get(number), headSha);
-    repository.push(number, { files: { a: 'b' } }, { isUntrusted: true });
-    assert.equal((await facts(number))?.isHeadUntrusted, true);
-    repository.deletePullRequest(number);
-    assert.equal(await facts(number), undefined);
-  });
 
   it('say when they contain the target and what passed on them', async () => {
     forge = new FakeForge(repository, { passedChecks: () => ['unit'] });

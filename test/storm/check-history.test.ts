@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { EntryView, LandedView } from '../../src/app/queue/entry-view.ts';
 import { createPlainWorld, type PlainWorld } from '../contract/plain-repository.ts';
+import { madeOnce } from '../helpers/made.ts';
 import { checkHistory } from './check-history.ts';
 import type { Line, PlannedChange } from './plan.ts';
 import { Violations } from './verdict.ts';
@@ -47,13 +48,11 @@ class Past {
 }
 
 describe('the check of a history', () => {
-  let world: PlainWorld;
+  const world = madeOnce(() => createPlainWorld());
   let start: string;
   before(async () => {
-    world = await createPlainWorld();
     start = await world.commit('main', { files: { 'a.txt': 'a\n' }, message: 'Begin' });
   });
-  after(() => world.close());
 
   async function aPast(): Promise<Past> {
     await world.git(['update-ref', 'refs/heads/main', start]);

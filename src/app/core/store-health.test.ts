@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import { ManualClock } from '../../../test/worlds/shell/manual-clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Log } from '../../lib/log.ts';
@@ -10,7 +11,7 @@ import { StorePoller } from './store-poller.ts';
 const REFUSED = new Fault('STORE_UNAVAILABLE', 'PostgreSQL cannot be used: nothing listens there.');
 
 describe('a store that does not answer', () => {
-  let clock: ManualClock;
+  const clock = madeForEach(() => new ManualClock());
   let lines: string[];
   let health: StoreHealth;
   let poller: StorePoller;
@@ -18,7 +19,6 @@ describe('a store that does not answer', () => {
   let answer: 'well' | Fault | undefined;
 
   beforeEach(() => {
-    clock = new ManualClock();
     lines = [];
     answer = 'well';
     const at = (level: string) => (facts: object, text: string) => {

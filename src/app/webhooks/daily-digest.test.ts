@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
+import { madeOnce } from '../../../test/helpers/made.ts';
 import { storeObserved } from '../../../test/helpers/observed-test.ts';
 import { pluck } from '../../../test/helpers/pluck.ts';
 import { aRepository, DAY_MS, NOON } from '../../../test/helpers/store-rows.ts';
-import { createInProcess, type InProcess } from '../../../test/worlds/server/in-process.ts';
+import { createInProcess } from '../../../test/worlds/server/in-process.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
 import type { Delivery, Webhook, WebhookId } from '../../storage/webhooks.ts';
 import { createDigestRounds } from './daily-digest.ts';
@@ -17,11 +18,10 @@ const SEVEN = Math.floor(NOON / DAY_MS) * DAY_MS + DAY_MS + 7 * HOUR_MS;
 const END = new Date(SEVEN + 3 * HOUR_MS).toISOString().slice(0, 16).replace('T', ' ');
 
 describe('the daily digest', () => {
-  let world: InProcess;
+  const world = madeOnce(() => createInProcess());
   const webhooks: Record<string, Webhook> = {};
   let version = 0;
   before(async () => {
-    world = await createInProcess();
     const other = await world.store.repositories.save(
       aRepository({ organizationId: world.repository.organizationId, host: 'local', name: 'other' }),
     );
@@ -46,7 +46,6 @@ describe('the daily digest', () => {
       ...{ ...world.scope, test_id: observed.id, setting: 'ALWAYS_QUARANTINE', reason: 'Known.', expires_at },
     });
   });
-  after(() => world.close());
 
   const becomes = (
     name: string,

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { afterEach, beforeEach, describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { until } from '../../../test/e2e/harness.ts';
+import { madeOnce } from '../../../test/helpers/made.ts';
 import { type Answering, WebhookReceiver } from '../../../test/helpers/webhook-receiver.ts';
 import { createInProcess, type InProcess } from '../../../test/worlds/server/in-process.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
@@ -27,13 +28,9 @@ interface DeliveryView {
 
 describe('deliveries of webhooks', () => {
   let world: InProcess;
-  let receiver: WebhookReceiver;
+  const receiver = madeOnce(() => new WebhookReceiver().start());
   let worker: DeliveryWorker | undefined;
   let webhook: { readonly id: string; readonly secret: string };
-  before(async () => {
-    receiver = await new WebhookReceiver().start();
-  });
-  after(() => receiver.close());
   beforeEach(async () => {
     world = await createInProcess();
     receiver.received.length = 0;

@@ -4,6 +4,7 @@ import { FakeForge } from '../../../test/fake/fake-forge.ts';
 import type { MergeHooks } from '../../../test/fake/fake-merge-api.ts';
 import { createMergeApi } from '../../../test/fake/fake-merge-api.ts';
 import { FakeRepository } from '../../../test/fake/fake-repository.ts';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { BuildAnswer, CandidateEntry, LandAnswer, LandRequest } from '../forge.ts';
@@ -17,14 +18,13 @@ const NO_ANSWER: MergeAnswer = { kind: 'unclear', reason: 'GITHUB_API_REPEATED_S
 const REFUSED: MergeAnswer = { kind: 'refused', reason: 'GITHUB_API_BRANCH_PROTECTION_UNMET', detail: 'No review.' };
 
 describe('landing by a merge API', () => {
-  let repository: FakeRepository;
+  const repository = madeForEach(() => new FakeRepository());
   let hooks: MergeHooks;
   let waits: number[];
   let merges: number[];
   let base: Sha;
 
   beforeEach(() => {
-    repository = new FakeRepository();
     base = repository.commit('main', { files: { base: 'base' } });
     hooks = {};
     waits = [];

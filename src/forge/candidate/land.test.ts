@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { CandidateBench, lines } from '../../../test/contract/forge-bench.ts';
 import { createPlainWorld } from '../../../test/contract/plain-repository.ts';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import { createGit } from '../../git/create-git.ts';
 import type { GitRepository } from '../../git/git.ts';
 import type { Sha } from '../../lib/sha.ts';
@@ -13,11 +14,10 @@ import { landCandidate } from './land.ts';
 const MAX_QUESTIONS = 60;
 
 describe('a landing that somebody gets in the way of', () => {
-  let bench: CandidateBench;
+  const bench = madeForEach(() => CandidateBench.create(createPlainWorld));
   let git: ReturnType<typeof createGit>;
 
   beforeEach(async () => {
-    bench = await CandidateBench.create(createPlainWorld);
     git = createGit({ directory: join(bench.world.folder, 'kept') });
   });
   afterEach(async () => {

@@ -3,8 +3,8 @@ import { chmod, chown, cp, mkdir, readdir, readFile, rm, symlink, writeFile } fr
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { isUnavailable } from '../../../test/contract/forge.ts';
-import type { PlainWorld } from '../../../test/contract/plain-repository.ts';
 import { createPlainWorld, runGit } from '../../../test/contract/plain-repository.ts';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
@@ -13,14 +13,12 @@ const isRoot = process.getuid?.() === 0;
 const MISSING = '1234567890123456789012345678901234567890';
 
 describe('plain git', () => {
-  let world: PlainWorld;
+  const world = madeForEach(() => createPlainWorld());
   let main: Sha;
 
   beforeEach(async () => {
-    world = await createPlainWorld();
     main = await world.commit('main', { files: { 'a.txt': 'a\n' } });
   });
-  afterEach(() => world.close());
 
   function find(number: number, options: { targetBranch?: string; repository?: ForgeRepository } = {}) {
     const { targetBranch = 'main', repository = world.repository } = options;

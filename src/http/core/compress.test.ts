@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import Fastify from 'fastify';
+import { madeOnce } from '../../../test/helpers/made.ts';
 import { TOKEN } from '../../../test/worlds/server/in-process.ts';
-import { createQueueInProcess, type QueueInProcess } from '../../../test/worlds/server/queue-in-process.ts';
+import { createQueueInProcess } from '../../../test/worlds/server/queue-in-process.ts';
 import { compressReplies } from './compress.ts';
 
 describe('replies on the wire', () => {
-  let world: QueueInProcess;
+  const world = madeOnce(() => createQueueInProcess());
   let large: string;
   const pages = Fastify();
   before(async () => {
-    world = await createQueueInProcess();
     const prs = world.open(40).map((number) => ({ number }));
     await world.ok('/v1/submitPullRequest', { ...world.ref, prs });
     const page = 'x'.repeat(10_000);
@@ -23,7 +23,6 @@ describe('replies on the wire', () => {
     large = (await read('/v1/getQueue')).rawPayload.toString();
     assert.ok(large.length > 10_000);
   });
-  after(() => world.close());
 
   const read = (url: string, accepted?: string) => {
     const headers = { 'x-api-token': TOKEN, ...(accepted === undefined ? {} : { 'accept-encoding': accepted }) };

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { type Client, problemOf, until } from '../../../test/e2e/harness.ts';
-import { type TestQueue, useServer } from '../../../test/e2e/test-queue.ts';
+import { useServer } from '../../../test/e2e/test-queue.ts';
+import { madeOnce } from '../../../test/helpers/made.ts';
 import { pluck } from '../../../test/helpers/pluck.ts';
 import { SCOPES, type Scope } from '../../storage/accounts.ts';
 import { ROUTES } from '../routes.ts';
@@ -20,10 +21,7 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('access to the API', () => {
   const world = useServer();
-  let queue: TestQueue;
-  before(async () => {
-    queue = await world.aQueue();
-  });
+  const queue = madeOnce(() => world.aQueue());
 
   const makeToken = (of: object, api: Client = world.server.api) =>
     api.ok<NewToken>('createApiToken', { name: 'ci', scopes: ['read'], ...of });
@@ -223,10 +221,9 @@ describe('access to the API', () => {
   });
 
   describe('a token limited to a repository', () => {
-    let other: TestQueue;
+    const other = madeOnce(() => world.aQueue());
     let api: Client;
     before(async () => {
-      other = await world.aQueue();
       api = await withToken({ scopes: ['admin', 'submit', 'targets', 'read'], repositories: [queue.repo] });
     });
 

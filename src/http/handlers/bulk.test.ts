@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { createQueueInProcess, type QueueInProcess } from '../../../test/worlds/server/queue-in-process.ts';
+import { describe, test } from 'node:test';
+import { madeOnce } from '../../../test/helpers/made.ts';
+import { createQueueInProcess } from '../../../test/worlds/server/queue-in-process.ts';
 import type { BulkResults } from '../../contract/bulk.ts';
 
 describe('several pull requests in one request', () => {
-  let world: QueueInProcess;
-  before(async () => {
-    world = await createQueueInProcess();
-  });
-  after(() => world.close());
+  const world = madeOnce(() => createQueueInProcess());
 
   const act = (operation: string, body: object) => world.ok<BulkResults>(`/v1/${operation}`, { ...world.ref, ...body });
   const outlineOf = ({ results }: BulkResults) =>

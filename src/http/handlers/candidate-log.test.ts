@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import { storeCandidate } from '../../../test/helpers/store-candidate.ts';
 import { NOON, storeRepository } from '../../../test/helpers/store-rows.ts';
-import { createInProcess, type InProcess, TOKEN } from '../../../test/worlds/server/in-process.ts';
+import { createInProcess, TOKEN } from '../../../test/worlds/server/in-process.ts';
 import type { CandidateLogView } from '../../app/queue/get-candidate-log.ts';
 
 const LOG = '/v1/getCandidateLog';
 
 describe('getCandidateLog [C14]', () => {
-  let world: InProcess;
-  beforeEach(async () => {
-    world = await createInProcess();
-  });
-  afterEach(() => world.close());
+  const world = madeForEach(() => createInProcess());
 
   /** By default in the repository with the runner's check "unit". */
   const store = async (given: Parameters<typeof storeCandidate>[2], repositoryId = world.repository.id) =>

@@ -1,11 +1,12 @@
 // CI of a fork has no token. It names its own workflow run, and the server verifies that at the forge.
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { FakeForge } from '../../../test/fake/fake-forge.ts';
 import { FakeRepository } from '../../../test/fake/fake-repository.ts';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import { pluck } from '../../../test/helpers/pluck.ts';
 import { aRepository, storeQueue } from '../../../test/helpers/store-rows.ts';
-import { createInProcess, type InProcess, TOKEN } from '../../../test/worlds/server/in-process.ts';
+import { createInProcess, TOKEN } from '../../../test/worlds/server/in-process.ts';
 import { encodeQueue } from '../../app/core/queue-codec.ts';
 import type { EntryView } from '../../app/queue/entry-view.ts';
 import { createQueue } from '../../engine/model/queue.ts';
@@ -26,7 +27,7 @@ const BODY = {
 };
 const RUN: WorkflowRunFacts = { event: 'pull_request', isLive: true, headSha: SHA, prNumbers: [7] as never };
 
-let place: InProcess;
+const place = madeForEach(() => createInProcess());
 let run: WorkflowRunFacts | undefined;
 let asked: string[];
 let repository: FakeRepository;
@@ -34,7 +35,6 @@ let repository: FakeRepository;
 let gate: Promise<void>;
 
 beforeEach(async () => {
-  place = await createInProcess();
   [run, asked, gate] = [RUN, [], Promise.resolve()];
   const findWorkflowRun = async (_repository: unknown, runId: string) => {
     asked.push(runId);
@@ -53,8 +53,6 @@ beforeEach(async () => {
   const body = encodeQueue(createQueue('main', { ...DEFAULT_SETTINGS, mode: 'PARALLEL' }, 'RUNNING'));
   await storeQueue(place.store, { repositoryId: stored.id, branch: 'main', body });
 });
-
-afterEach(() => place.close());
 
 async function send(
   body: unknown,

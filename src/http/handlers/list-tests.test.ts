@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import {
   aFailure,
   aRepository,
@@ -9,7 +10,7 @@ import {
   NOON,
   storeOrganization,
 } from '../../../test/helpers/store-rows.ts';
-import { createInProcess, type InProcess } from '../../../test/worlds/server/in-process.ts';
+import { createInProcess } from '../../../test/worlds/server/in-process.ts';
 import type { PageView } from '../../app/core/list-page.ts';
 import type { ListedTestView } from '../../app/tests/test-view.ts';
 
@@ -21,11 +22,7 @@ interface Listed {
 }
 
 describe('list-tests over HTTP', () => {
-  let world: InProcess;
-  beforeEach(async () => {
-    world = await createInProcess();
-  });
-  afterEach(() => world.close());
+  const world = madeForEach(() => createInProcess());
 
   const body = (more: object = {}, page: object = {}) => ({ ...world.scope, page_query: page, ...more });
   const ask = (more: object = {}, page: object = {}) => world.ok<Listed>(LIST, body(more, page));

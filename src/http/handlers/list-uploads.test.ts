@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { problemOf } from '../../../test/e2e/harness.ts';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import { pluck } from '../../../test/helpers/pluck.ts';
 import { NOON } from '../../../test/helpers/store-rows.ts';
-import { createUploadWorld, FIELDS, REPORT, type UploadWorld } from '../../../test/worlds/server/upload-server.ts';
+import { createUploadWorld, FIELDS, REPORT } from '../../../test/worlds/server/upload-server.ts';
 import type { UploadPage, UploadView } from '../../app/uploads/uploads.ts';
 import type { Issue } from '../../flaky/identity/issue.ts';
 import type { Upload, UploadOutcome } from '../../storage/uploads.ts';
@@ -20,11 +21,7 @@ const ISSUE: Issue = {
 };
 
 describe('list-uploads', () => {
-  let world: UploadWorld;
-  beforeEach(async () => {
-    world = await createUploadWorld();
-  });
-  afterEach(() => world.close());
+  const world = madeForEach(() => createUploadWorld());
 
   const upload = async (more: Readonly<Record<string, string>> = {}) => {
     const answer = await world.send(Buffer.from(REPORT), {}, { ...FIELDS, ...more });

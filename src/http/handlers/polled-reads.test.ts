@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { createQueueInProcess, type QueueInProcess } from '../../../test/worlds/server/queue-in-process.ts';
+import { before, describe, test } from 'node:test';
+import { madeOnce } from '../../../test/helpers/made.ts';
+import { createQueueInProcess } from '../../../test/worlds/server/queue-in-process.ts';
 
 interface Versioned {
   readonly version?: string;
@@ -8,12 +9,10 @@ interface Versioned {
 }
 
 describe('reads that clients repeat', () => {
-  let world: QueueInProcess;
+  const world = madeOnce(() => createQueueInProcess());
   before(async () => {
-    world = await createQueueInProcess();
     for (const number of world.open(3)) await world.ok('/v1/submitPullRequest', { ...world.ref, pr: { number } });
   });
-  after(() => world.close());
 
   const READS: readonly (readonly [string, () => object])[] = [
     ['getQueue', () => world.ref],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { createQueue, type TestQueue, useServer } from '../../../test/e2e/test-queue.ts';
+import { createQueue, useServer } from '../../../test/e2e/test-queue.ts';
+import { madeOnce } from '../../../test/helpers/made.ts';
 import { pluck } from '../../../test/helpers/pluck.ts';
 import type { EntryView, ListEntryView } from '../../app/queue/entry-view.ts';
 
@@ -9,10 +10,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 describe('pull requests over /v1', () => {
   const world = useServer();
-  let queue: TestQueue;
-  before(async () => {
-    queue = await world.aQueue();
-  });
+  const queue = madeOnce(() => world.aQueue());
 
   test('submitPullRequest answers the whole record', async () => {
     const number = await queue.openPullRequest({ 'shape.txt': 'x\n' });
@@ -246,10 +244,9 @@ describe('pull requests over /v1', () => {
   });
 
   describe('a list of pull requests', () => {
-    let own: TestQueue;
+    const own = madeOnce(() => world.aQueue());
     const numbers: number[] = [];
     before(async () => {
-      own = await world.aQueue();
       for (let index = 0; index < 5; index++) {
         const number = await own.openPullRequest();
         numbers.push(number);

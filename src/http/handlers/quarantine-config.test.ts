@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import { aTest, NOON } from '../../../test/helpers/store-rows.ts';
 import type { FailingTest } from '../../../test/helpers/uploader.ts';
-import { createInProcess, type InProcess } from '../../../test/worlds/server/in-process.ts';
+import { createInProcess } from '../../../test/worlds/server/in-process.ts';
 import { newTestState } from '../../flaky/core/state.ts';
 import { createTestIds } from '../../flaky/identity/test-id.ts';
 import { DEFAULT_TEST_SETTINGS } from '../../flaky/settings.ts';
@@ -16,11 +17,7 @@ interface Config {
 }
 
 describe('getQuarantineConfig', () => {
-  let world: InProcess;
-  beforeEach(async () => {
-    world = await createInProcess();
-  });
-  afterEach(() => world.close());
+  const world = madeForEach(() => createInProcess());
 
   const names = { file: 'src/math.test.ts', classname: 'math', parent: 'math suite', name: 'adds' };
   const idOf = (infoId = '', variant = '') =>

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
-import { createPlainWorld, type PlainWorld } from '../../../test/contract/plain-repository.ts';
+import { before, describe, test } from 'node:test';
+import { createPlainWorld } from '../../../test/contract/plain-repository.ts';
 import { useServer } from '../../../test/e2e/test-queue.ts';
+import { madeOnce } from '../../../test/helpers/made.ts';
 import { pluck } from '../../../test/helpers/pluck.ts';
 
 describe('repositories over /v1', () => {
   const world = useServer();
-  let git: PlainWorld;
+  const git = madeOnce(() => createPlainWorld());
   before(async () => {
-    git = await createPlainWorld();
     await git.commit('main', { files: { 'a.txt': 'a\n' } });
   });
-  after(() => git.close());
 
   const repo = { host: 'local', owner: 'acme', name: 'app' };
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import { storeObserved, type Told } from '../../../test/helpers/observed-test.ts';
 import { pluck } from '../../../test/helpers/pluck.ts';
 import { DAY_MS, NOON } from '../../../test/helpers/store-rows.ts';
-import { createInProcess, type InProcess } from '../../../test/worlds/server/in-process.ts';
+import { createInProcess } from '../../../test/worlds/server/in-process.ts';
 import type { TestDetailsView } from '../../app/tests/get-test-details.ts';
 import type { TestEventView } from '../../app/tests/test-event-view.ts';
 import { defaultMonitors } from '../../flaky/settings.ts';
@@ -15,11 +16,7 @@ const DECISION = { setting: 'ALWAYS_QUARANTINE', reason: 'So.' };
 const path = (name: string) => `/v1/flaky-tests/${name}`;
 
 describe('decisions of people about a test', () => {
-  let world: InProcess;
-  beforeEach(async () => {
-    world = await createInProcess();
-  });
-  afterEach(() => world.close());
+  const world = madeForEach(() => createInProcess());
 
   const told = (more: Partial<Told> = {}) =>
     storeObserved(world.store, world.repository, { at: NOON, runs: ['SUCCESS'], ...more });

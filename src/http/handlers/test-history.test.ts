@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import { storeObserved, type Told } from '../../../test/helpers/observed-test.ts';
 import { pluck } from '../../../test/helpers/pluck.ts';
 import { DAY_MS, NOON } from '../../../test/helpers/store-rows.ts';
-import { createInProcess, type InProcess } from '../../../test/worlds/server/in-process.ts';
+import { createInProcess } from '../../../test/worlds/server/in-process.ts';
 import type { PageView } from '../../app/core/list-page.ts';
 import type { TestEventView } from '../../app/tests/test-event-view.ts';
 import type { TestExecutionView } from '../../app/tests/test-history.ts';
@@ -25,11 +26,7 @@ interface EventPage {
 }
 
 describe('the history of a test', () => {
-  let world: InProcess;
-  beforeEach(async () => {
-    world = await createInProcess();
-  });
-  afterEach(() => world.close());
+  const world = madeForEach(() => createInProcess());
 
   const told = (more: Partial<Told> = {}) =>
     storeObserved(world.store, world.repository, { at: NOON, runs: ['SUCCESS'], ...more });

@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import { pluck } from '../../../test/helpers/pluck.ts';
 import { aFailure, aRepository, aTest, DAY_MS, NOON } from '../../../test/helpers/store-rows.ts';
 import { FAILING, failingRequest, listFailing, type TestPage } from '../../../test/worlds/server/failing-tests.ts';
-import { createInProcess, type InProcess } from '../../../test/worlds/server/in-process.ts';
+import { createInProcess } from '../../../test/worlds/server/in-process.ts';
 
 const HOUR_MS = 3_600_000;
 const QUARANTINED = '/v1/flaky-tests/list-quarantined-tests';
 const UNHEALTHY = '/v1/flaky-tests/list-unhealthy-tests';
 
 describe('pages', () => {
-  let world: InProcess;
-  beforeEach(async () => {
-    world = await createInProcess();
-  });
-  afterEach(() => world.close());
+  const world = madeForEach(() => createInProcess());
 
   const at = (instant: number) => new Date(instant).toISOString();
   const times = <T>(count: number, make: (index: number) => T): T[] =>

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import { pluck } from '../../../test/helpers/pluck.ts';
 import { NOON } from '../../../test/helpers/store-rows.ts';
-import { createInProcess, type InProcess } from '../../../test/worlds/server/in-process.ts';
+import { createInProcess } from '../../../test/worlds/server/in-process.ts';
 import type { MonitorView } from '../../app/tests/monitors.ts';
 import type { TestSettingsView } from '../../app/tests/test-settings.ts';
 
@@ -27,11 +28,7 @@ interface SetReply {
 }
 
 describe('test settings of a repository', () => {
-  let world: InProcess;
-  beforeEach(async () => {
-    world = await createInProcess();
-  });
-  afterEach(() => world.close());
+  const world = madeForEach(() => createInProcess());
 
   const body = (more: object = {}) => ({ ...world.scope, ...more });
   const settings = () => world.ok<TestSettingsView>(GET, body());

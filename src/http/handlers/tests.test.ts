@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import { storeObserved } from '../../../test/helpers/observed-test.ts';
 import { pluck } from '../../../test/helpers/pluck.ts';
 import {
@@ -13,7 +14,7 @@ import {
   storeOrganization,
 } from '../../../test/helpers/store-rows.ts';
 import { FAILING, failingRequest, listFailing, type TestPage } from '../../../test/worlds/server/failing-tests.ts';
-import { createInProcess, type InProcess } from '../../../test/worlds/server/in-process.ts';
+import { createInProcess } from '../../../test/worlds/server/in-process.ts';
 import type { PageView } from '../../app/core/list-page.ts';
 import type { TestDetailsView } from '../../app/tests/get-test-details.ts';
 import type { QuarantinedTestView } from '../../app/tests/list-quarantined-tests.ts';
@@ -31,11 +32,7 @@ interface QuarantinedPage {
 }
 
 describe('flaky tests over HTTP', () => {
-  let world: InProcess;
-  beforeEach(async () => {
-    world = await createInProcess();
-  });
-  afterEach(() => world.close());
+  const world = madeForEach(() => createInProcess());
 
   const at = (instant: number) => new Date(instant).toISOString();
   const some = (count: number, values: Partial<TestRow> = {}): TestRow[] =>

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import zlib from 'node:zlib';
 import { type Answer, problemOf } from '../../../test/e2e/harness.ts';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import { pluck } from '../../../test/helpers/pluck.ts';
-import { createUploadWorld, FIELDS, REPORT, type UploadWorld } from '../../../test/worlds/server/upload-server.ts';
+import { createUploadWorld, FIELDS, REPORT } from '../../../test/worlds/server/upload-server.ts';
 import type { UploadPage } from '../../app/uploads/uploads.ts';
 import type { Upload } from '../../storage/uploads.ts';
 
@@ -16,11 +17,7 @@ const FIELD_PARTS = Object.entries(FIELDS).map(([name, value]) => [`form-data; n
 const MANY = Array.from({ length: 10_000 }, (_, index) => [`form-data; name="f${index}"`, 'x'] as const);
 
 describe('upload-results', () => {
-  let world: UploadWorld;
-  beforeEach(async () => {
-    world = await createUploadWorld();
-  });
-  afterEach(() => world.close());
+  const world = madeForEach(() => createUploadWorld());
 
   const accepted = (answer: Answer): string => {
     assert.equal(answer.status, 202, answer.text);

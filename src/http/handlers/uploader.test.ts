@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { buffer } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { until } from '../../../test/e2e/harness.ts';
 import { connect } from '../../../test/e2e/harness-sockets.ts';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import { pluck } from '../../../test/helpers/pluck.ts';
 import { type CreatedUpload, isRetried, Uploader, type UploaderOptions } from '../../../test/helpers/uploader.ts';
 import { TOKEN } from '../../../test/worlds/server/in-process.ts';
-import { createUploadWorld, REPORT, type UploadWorld } from '../../../test/worlds/server/upload-server.ts';
+import { createUploadWorld, REPORT } from '../../../test/worlds/server/upload-server.ts';
 import type { UploadPage } from '../../app/uploads/uploads.ts';
 import type { Upload } from '../../storage/uploads.ts';
 
@@ -23,11 +24,7 @@ const FAILING = {
 };
 
 describe('an existing uploader', () => {
-  let world: UploadWorld;
-  beforeEach(async () => {
-    world = await createUploadWorld();
-  });
-  afterEach(() => world.close());
+  const world = madeForEach(() => createUploadWorld());
 
   const uploader = (options: Partial<UploaderOptions> = {}) =>
     new Uploader({ base: world.url, token: TOKEN, org: 'acme', repo: REPO, ...options });

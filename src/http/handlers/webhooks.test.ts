@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { type Client, problemOf, until } from '../../../test/e2e/harness.ts';
 import { type TestQueue, useServer } from '../../../test/e2e/test-queue.ts';
+import { madeOnce } from '../../../test/helpers/made.ts';
 import { pluck } from '../../../test/helpers/pluck.ts';
 import { type Received, WebhookReceiver } from '../../../test/helpers/webhook-receiver.ts';
 import type { FeedEvent } from '../../app/core/feed-event.ts';
@@ -16,13 +17,11 @@ interface Made {
 
 describe('webhooks', () => {
   const world = useServer({ SLUICE_WEBHOOK_NETWORKS: '127.0.0.0/8' });
-  let receiver: WebhookReceiver;
+  const receiver = madeOnce(() => new WebhookReceiver().start());
   let queue: TestQueue;
   before(async () => {
-    receiver = await new WebhookReceiver().start();
     queue = await world.aQueue();
   });
-  after(() => receiver.close());
 
   const create = (more: object = {}, api: Client = world.server.api) =>
     api.ok<Made>('createWebhook', {

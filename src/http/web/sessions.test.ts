@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { createInProcess, type InProcess, TOKEN } from '../../../test/worlds/server/in-process.ts';
+import { describe, it } from 'node:test';
+import { madeOnce } from '../../../test/helpers/made.ts';
+import { createInProcess, TOKEN } from '../../../test/worlds/server/in-process.ts';
 
 const HOUR = 3_600_000;
 const OWN = { origin: 'https://sluice.test', 'sec-fetch-site': 'same-origin' };
 
 describe('a session of the dashboard', () => {
-  let world: InProcess;
-  before(async () => {
-    world = await createInProcess();
-  });
-  after(() => world.close());
+  const world = madeOnce(() => createInProcess());
 
   const post = async (url: string, body: unknown, headers: Readonly<Record<string, string>> = OWN) => {
     const answer = await world.server.inject({ method: 'POST', url, headers, payload: body as object });

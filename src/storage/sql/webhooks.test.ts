@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
+import { madeOnce } from '../../../test/helpers/made.ts';
 import { createDatabase } from '../../../test/helpers/postgres.ts';
 import { NOON, storeOrganization } from '../../../test/helpers/store-rows.ts';
 import type { OrganizationId } from '../accounts.ts';
@@ -61,13 +62,11 @@ for (const [name, open] of [
 }
 
 function webhookPromises(open: () => Promise<Store>): void {
-  let store: Store;
+  const store = madeOnce(() => open());
   let organizationId: OrganizationId;
   before(async () => {
-    store = await open();
     organizationId = (await storeOrganization(store)).id;
   });
-  after(() => store.close());
 
   /** A webhook with deliveries, and the only one. */
   const withDeliveries = async (deliveries: readonly NewDelivery[], values: Partial<Webhook> = {}) => {

@@ -1,26 +1,24 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import type { Octokit } from 'octokit';
+import { madeForEach } from '../../helpers/made.ts';
 import { asInstallation, asPerson } from './a-client.ts';
 import { QUEUE_PERMISSIONS } from './apps.ts';
-import { createFakeGithub, type FakeGithub } from './fake-github.ts';
+import { createFakeGithub } from './fake-github.ts';
 import type { Installation, PullRequest, Repository } from './model.ts';
 
-let github: FakeGithub;
+const github = madeForEach(() => createFakeGithub({ mergeability: 'lazy' }));
 let repository: Repository;
 let installation: Installation;
 let client: Octokit;
 let pr: PullRequest;
 
 beforeEach(async () => {
-  github = await createFakeGithub({ mergeability: 'lazy' });
   repository = await github.createRepository('acme/app', { roles: { ada: 'write', eve: 'read' }, isPrivate: true });
   installation = github.install(github.app, 'acme');
   client = await asInstallation(github, installation);
   pr = await github.openPullRequest(repository, { author: 'ada', title: 'Add x', body: 'Why.' });
 });
-
-afterEach(() => github.close());
 
 /** The data of a query, and its errors as their type and the place they are about. */
 async function send(query: string, variables: object = {}, using = client) {
