@@ -32,7 +32,7 @@ describe('a statement in SQL', () => {
     const [sqlite, postgres] = [sqliteDialect, postgresDialect].map((dialect) =>
       new StatementCompiler(dialect).sql(text),
     );
-    assert.equal(sqlite?.sql, 'select id from queues where branch = ?1 limit ?2 + 0');
+    assert.equal(sqlite?.sql, 'select id from queues where branch = ? limit ? + 0');
     assert.equal(postgres?.sql, 'select id from queues where branch = $1 limit $2 for update skip locked');
     assert.deepEqual(postgres?.bind({ limit: 3, branch: 'main' }), ['main', 3]);
   });

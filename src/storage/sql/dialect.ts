@@ -33,7 +33,9 @@ export interface SqlDialect {
 
 export const sqliteDialect: SqlDialect = {
   encodeBoolean: (value) => (value ? 1 : 0),
-  placeholder: (number) => `?${number}`,
+  // Values come in the order of their places. A numbered place has a name for SQLite, and node:sqlite looks for the
+  // names one after another: the cost of a statement would grow with the square of its values.
+  placeholder: () => '?',
   limit: 'limit $1 + 0',
   databaseSize: '(select page_count * page_size from pragma_page_count(), pragma_page_size())',
   hasRowLocks: false,
