@@ -2,7 +2,7 @@ import type { EarlierOutcome } from '../flaky/core/run.ts';
 import type { BatchFacts } from '../storage/test-ingest.ts';
 import type { KeptTests } from './kept-tests.ts';
 import type { ProcessingDeps } from './processing.ts';
-import type { ReadRun } from './read/read-run.ts';
+import type { RunsByTest } from './upload-parts.ts';
 
 /** Outcomes in other uploads of the same commit and job, by test number. */
 export type Earlier = ReadonlyMap<number, readonly EarlierOutcome[]>;
@@ -19,7 +19,7 @@ const MAX_OUTCOMES = 20;
 export async function findEarlierOutcomes(
   { store, step }: Pick<ProcessingDeps, 'store' | 'step'>,
   kept: KeptTests,
-  { facts, groups }: { readonly facts: BatchFacts; readonly groups: ReadonlyMap<string, readonly ReadRun[]> },
+  { facts, groups }: { readonly facts: BatchFacts; readonly groups: RunsByTest },
 ): Promise<Earlier> {
   if (facts.flaw !== null || facts.sha === '') return NOTHING;
   const { sha, job, uploadId: exceptUploadId } = facts;
@@ -50,7 +50,7 @@ export async function findEarlierOutcomes(
   return found;
 }
 
-function numbersOfFailing(kept: KeptTests, groups: ReadonlyMap<string, readonly ReadRun[]>): readonly number[] {
+function numbersOfFailing(kept: KeptTests, groups: RunsByTest): readonly number[] {
   const numbers: number[] = [];
   for (const [id, runs] of groups) {
     const known = kept.byId.get(id);

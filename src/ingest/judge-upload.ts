@@ -12,7 +12,7 @@ import type { Upload, UploadFields } from '../storage/uploads.ts';
 import type { ProcessingDeps } from './processing.ts';
 import type { ReadFacts, ReadRun, ReadSummary } from './read/read-run.ts';
 import type { UploadPart } from './upload-parts.ts';
-import { TestCount } from './upload-tally.ts';
+import { countTests, TestCount } from './upload-tally.ts';
 
 export interface JudgedUpload {
   /** Null: its runs are evidence. */
@@ -129,15 +129,15 @@ export async function judgeFirstPart(
   const { settings } = await deps.use(async (kept) => kept);
   const protection = protectionOf(settings.settings);
   const of = { facts: first.facts, place, protection };
-  const isSafe = !protection.isEnabled && first.runs.length >= RUNS_BEFORE_REFUSAL;
+  const isSafe = !protection.isEnabled && first.testRuns >= RUNS_BEFORE_REFUSAL;
   if (first.summary === undefined && isSafe) {
     return { kind: 'use', judged: await judgeUpload(deps.store, upload, { ...of, counts: null }) };
   }
   const count = new TestCount();
-  if (first.summary !== undefined) count.add(first.runs);
   const summary = first.summary ?? (await readThrough(deps, upload, (runs) => count.add(runs)));
+  const counts = first.summary === undefined ? count.counts : countTests(first.groups);
   if (summary.isRefused) return { kind: 'refused', summary };
-  return { kind: 'use', judged: await judgeUpload(deps.store, upload, { ...of, counts: count.counts }) };
+  return { kind: 'use', judged: await judgeUpload(deps.store, upload, { ...of, counts }) };
 }
 
 async function readThrough(

@@ -13,11 +13,12 @@ import { countUncounted, isSameList, type KeptTest, showState, takeMemory } from
 import { type KeptTests, latestStart } from './kept-tests.ts';
 import type { ReadRun } from './read/read-run.ts';
 import { type RepositorySettings, uploadFactsOf } from './upload-facts.ts';
+import type { RunsByTest } from './upload-parts.ts';
 
 /** Runs by test id, with the facts that a new test needs. */
 export interface NewTests {
   readonly facts: BatchFacts;
-  readonly groups: ReadonlyMap<string, readonly ReadRun[]>;
+  readonly groups: RunsByTest;
   readonly variant: string;
   readonly settings: RepositorySettings;
   readonly at: Instant;
@@ -54,13 +55,12 @@ export async function observePart(
     failures: [] as StoredFailure[],
     events: [] as TestEventRow[],
   };
-  const added = addNewTests(kept, part);
+  const all = inOrderOfNumbers(kept, part);
   await step();
   let seen = 0;
-  for (const { test, runs } of inOrderOfNumbers(kept, part.groups)) {
+  for (const { test, runs, isNew } of all) {
     storeRuns(test, runs, out);
     countUncounted(test, runs, at);
-    const isNew = added.has(test);
     const isRenamed = !isNew && facts.flaw === null && rename(test, runs.at(-1) as ReadRun);
     const isUrgent = foldRuns(test, runs, { scope, earlier: part.earlier.get(test.row.no), isNew, events: out.events });
     const isShown = isUrgent && showState(test, out.events, acting);
@@ -82,49 +82,50 @@ export function introduceTests(kept: KeptTests, part: NewTests): Pick<TestChange
   const scope = scopeOf(uploadFactsOf(facts), settings.monitors, at);
   const acting = { settings: quarantineSettingsOf(settings.settings), at, actor: null };
   const events: TestEventRow[] = [];
-  const added = [...addNewTests(kept, part)];
-  for (const test of added) {
+  const added = inOrderOfNumbers(kept, part);
+  for (const { test, runs } of added) {
     foldRuns(test, [], { scope, earlier: undefined, isNew: true, events });
-    const paths = facts.flaw !== null ? undefined : notePaths(undefined, part.groups.get(test.row.id) ?? [], at);
+    const paths = facts.flaw !== null ? undefined : notePaths(undefined, runs, at);
     if (paths !== undefined) test.state = { ...test.state, paths };
     showState(test, events, acting);
   }
-  return { tests: added.map(({ row }) => row), memories: added.map((test) => takeMemory(test, kept.seq + 1)), events };
+  return {
+    tests: added.map(({ test }) => test.row),
+    memories: added.map(({ test }) => takeMemory(test, kept.seq + 1)),
+    events,
+  };
 }
 
 interface Group {
   readonly test: KeptTest;
   readonly runs: readonly ReadRun[];
+  readonly isNew: boolean;
 }
 
-/** The store keeps runs in this order. */
-function inOrderOfNumbers(kept: KeptTests, groups: PartToObserve['groups']): readonly Group[] {
+/** The store keeps runs in this order. Adds the new tests. */
+function inOrderOfNumbers(kept: KeptTests, part: NewTests): readonly Group[] {
   const all: Group[] = [];
-  for (const [id, runs] of groups) all.push({ test: kept.byId.get(id) as KeptTest, runs });
+  for (const [id, runs] of part.groups) {
+    const known = kept.byId.get(id);
+    all.push({ test: known ?? addTest(kept, id, runs[0] as ReadRun, part), runs, isNew: known === undefined });
+  }
   return all.sort((one, other) => one.test.row.no - other.test.row.no);
 }
 
-function addNewTests(kept: KeptTests, { groups, variant, settings, at }: NewTests): ReadonlySet<KeptTest> {
-  const added = new Set<KeptTest>();
-  for (const [id, runs] of groups) {
-    if (kept.byId.has(id)) continue;
-    const state = newTestState(at);
-    const identity = { id, repositoryId: kept.repository.id, no: kept.nextTestNo, variant };
-    const row = newRow(identity, runs[0] as ReadRun, at);
-    const test: KeptTest = {
-      row,
-      state,
-      settingsVersion: settings.version,
-      lastRunAt: null,
-      isDirty: false,
-      storedSeq: 0,
-      uncounted: null,
-    };
-    kept.nextTestNo += 1;
-    kept.add(test);
-    added.add(test);
-  }
-  return added;
+function addTest(kept: KeptTests, id: string, run: ReadRun, { variant, settings, at }: NewTests): KeptTest {
+  const identity = { id, repositoryId: kept.repository.id, no: kept.nextTestNo, variant };
+  const test: KeptTest = {
+    row: newRow(identity, run, at),
+    state: newTestState(at),
+    settingsVersion: settings.version,
+    lastRunAt: null,
+    isDirty: false,
+    storedSeq: 0,
+    uncounted: null,
+  };
+  kept.nextTestNo += 1;
+  kept.add(test);
+  return test;
 }
 
 function newRow(

@@ -14,7 +14,7 @@ import type { Processed, ProcessingDeps } from './processing.ts';
 import type { ReadRun, ReadSummary } from './read/read-run.ts';
 import { readRunsInSteps } from './read-runs.ts';
 import { storePart } from './store-part.ts';
-import { cutIntoParts, groupRuns, type UploadPart } from './upload-parts.ts';
+import { cutIntoParts, type RunsByTest, type UploadPart } from './upload-parts.ts';
 import { UploadTally } from './upload-tally.ts';
 
 // SPEC U32
@@ -38,7 +38,7 @@ export async function processUpload(deps: ProcessingDeps, upload: Upload): Promi
       return endWithoutRuns(deps, upload, { facts: part.facts, summary: verdict.summary });
     }
     const { judged } = verdict;
-    runsRead += part.runs.length;
+    runsRead += part.testRuns;
     if (part.summary !== undefined && runsRead === 0) {
       return endWithoutRuns(deps, upload, { facts: part.facts, summary: part.summary, isEmpty: part.summary.isWhole });
     }
@@ -59,16 +59,15 @@ async function addMissing(
   part: UploadPart & { readonly summary: ReadSummary },
 ): Promise<Processed> {
   // For an upload of several parts only the issues are updated.
-  const missing = part.no > 0 ? [] : await findMissing(deps, upload, part);
-  if (missing.length === 0) return keepAsItIs(deps, upload, part.summary);
-  const more = { ...part, no: upload.partsDone, runs: missing };
+  const missing: RunsByTest = part.no > 0 ? new Map() : await findMissing(deps, upload, part);
+  if (missing.size === 0) return keepAsItIs(deps, upload, part.summary);
+  const more = { ...part, no: upload.partsDone, groups: missing };
   const tally = new UploadTally(deps, upload.issues);
   const stored = await storePart(deps, upload, { part: more, judged: upload, testRuns: upload.testRuns, tally });
   return { ...stored, status: endStatusOf(upload), testRuns: upload.testRuns + stored.testRuns };
 }
 
-function findMissing(deps: ProcessingDeps, upload: Upload, { runs }: UploadPart): Promise<readonly ReadRun[]> {
-  const groups = groupRuns(runs);
+function findMissing(deps: ProcessingDeps, upload: Upload, { groups }: UploadPart): Promise<RunsByTest> {
   return deps.use(async ({ kept, settings }) => {
     await kept.load(groups.keys(), settings.monitors, deps.step);
     return findMissingRuns(deps, kept, { uploadId: upload.id, groups });
@@ -82,8 +81,8 @@ function findMissing(deps: ProcessingDeps, upload: Upload, { runs }: UploadPart)
 async function findMissingRuns(
   { store, step }: ProcessingDeps,
   kept: KeptTests,
-  { uploadId, groups }: { readonly uploadId: string; readonly groups: ReadonlyMap<string, readonly ReadRun[]> },
-): Promise<readonly ReadRun[]> {
+  { uploadId, groups }: { readonly uploadId: string; readonly groups: RunsByTest },
+): Promise<RunsByTest> {
   const testNos = [...groups.keys()].flatMap((id) => kept.byId.get(id)?.row.no ?? []);
   let since = Number.POSITIVE_INFINITY;
   for (const runs of groups.values()) for (const { startedAt } of runs) since = Math.min(since, startedAt);
@@ -94,5 +93,10 @@ async function findMissingRuns(
       for (const { testNo } of runs) counts.set(testNo, (counts.get(testNo) ?? 0) + 1);
     }
   }
-  return [...groups].flatMap(([id, runs]) => runs.slice(counts.get(kept.byId.get(id)?.row.no ?? 0) ?? 0));
+  const missing = new Map<string, readonly ReadRun[]>();
+  for (const [id, runs] of groups) {
+    const rest = runs.slice(counts.get(kept.byId.get(id)?.row.no ?? 0));
+    if (rest.length > 0) missing.set(id, rest);
+  }
+  return missing;
 }

@@ -12,7 +12,7 @@ import type { Processed, ProcessingDeps } from './processing.ts';
 import type { ReadRun, ReadSummary } from './read/read-run.ts';
 import type { ReachedLimits } from './test-limits.ts';
 import { batchFactsOf, type RepositorySettings } from './upload-facts.ts';
-import { groupRuns, type UploadPart } from './upload-parts.ts';
+import type { RunsByTest, UploadPart } from './upload-parts.ts';
 import { isTied, type UploadTally } from './upload-tally.ts';
 
 interface PartToStore {
@@ -29,13 +29,13 @@ const NOTHING_STORED: StoredPart = { testRuns: 0, checkResults: undefined };
 
 export async function storePart(deps: ProcessingDeps, upload: Upload, to: PartToStore): Promise<StoredPart> {
   const { part, tally } = to;
-  const groups = groupRuns(part.runs);
+  const { groups } = part;
   tally.sharedIds.note(groups);
   const isDone = part.no < upload.partsDone;
   if (isDone && !isTied(part.facts)) return NOTHING_STORED;
   return deps.use(async ({ kept, settings }) => {
     await kept.load(groups.keys(), settings.monitors, deps.step);
-    if (!isDone) return commitPart(deps, upload, { ...to, kept, settings, groups });
+    if (!isDone) return commitPart(deps, upload, { ...to, kept, settings });
     tally.checks.note(kept, groups);
     return NOTHING_STORED;
   });
@@ -44,7 +44,6 @@ export async function storePart(deps: ProcessingDeps, upload: Upload, to: PartTo
 interface PartToCommit extends PartToStore {
   readonly kept: KeptTests;
   readonly settings: RepositorySettings;
-  readonly groups: ReadonlyMap<string, readonly ReadRun[]>;
 }
 
 // SPEC U71
@@ -54,12 +53,12 @@ async function commitPart(deps: ProcessingDeps, upload: Upload, to: PartToCommit
   const { fields } = part.facts;
   const { variant } = fields;
   const facts = batchFactsOf(upload.id, part.facts, judged);
-  const groups = await leaveOut(deps, { ...to, groups: settleTries(to.groups) });
+  const groups = await leaveOut(deps, to, settleTries(part.groups));
   await storeNewTests(deps, { kept, facts, settings, groups, variant, reached: tally.reached });
   const at = clock.now();
   const earlier = await findEarlierOutcomes(deps, kept, { facts, groups });
   const { runs, ...changes } = await observePart(kept, { facts, variant, groups, earlier, settings, at }, step);
-  if (isTied(part.facts)) tally.checks.note(kept, to.groups);
+  if (isTied(part.facts)) tally.checks.note(kept, part.groups);
   const isLast = part.summary !== undefined;
   const flawed = flawIssue(judged.flaw, fields);
   const ended = { flaw: judged.flaw, at };
@@ -104,8 +103,9 @@ function wholeness({ part, judged, tally }: PartToStore): Pick<ReadSummary, 'isW
 // SPEC U43
 async function leaveOut(
   { store, maxRepositoryTests }: ProcessingDeps,
-  { kept, groups, tally }: PartToCommit,
-): Promise<PartToCommit['groups']> {
+  { kept, tally }: PartToCommit,
+  groups: RunsByTest,
+): Promise<RunsByTest> {
   const known = (id: string) => kept.byId.has(id);
   if (kept.nextTestNo + groups.size <= maxRepositoryTests) return groups;
   return tally.reached.leaveOut(groups, { known, count: await store.testIngest.countTests(kept.repository.id) });
@@ -167,7 +167,7 @@ const UNTOLD = {
  * a check does not depend on it: a failed run has failed there, whatever the other attempts did.
  */
 // SPEC F37, F58
-function settleTries(groups: ReadonlyMap<string, readonly ReadRun[]>): ReadonlyMap<string, readonly ReadRun[]> {
+function settleTries(groups: RunsByTest): RunsByTest {
   let settled: Map<string, readonly ReadRun[]> | undefined;
   for (const [id, runs] of groups) {
     if (runs.length < 2) continue;

@@ -1,7 +1,6 @@
 import type { Issue } from '../flaky/identity/issue.ts';
 import type { ReadRun } from './read/read-run.ts';
-
-type Groups = ReadonlyMap<string, readonly ReadRun[]>;
+import type { RunsByTest } from './upload-parts.ts';
 
 export interface TestLimits {
   /** An upload with more new tests gets a smaller share of the time. */
@@ -41,7 +40,7 @@ export class ReachedLimits {
   }
 
   /** Leaves out new tests beyond the limit, but never a failing one. */
-  leaveOut(groups: Groups, of: { readonly known: (id: string) => boolean; readonly count: number }): Groups {
+  leaveOut(groups: RunsByTest, of: { readonly known: (id: string) => boolean; readonly count: number }): RunsByTest {
     let room = this.#limits.maxRepositoryTests - of.count;
     const taken = new Map<string, readonly ReadRun[]>();
     for (const [id, runs] of groups) {

@@ -4,11 +4,16 @@
  */
 import type { ReadFacts, ReadItem, ReadRun, ReadSummary } from './read/read-run.ts';
 
+/** By test id, in reading order. */
+export type RunsByTest = ReadonlyMap<string, readonly ReadRun[]>;
+
 export interface UploadPart {
   /** From 0. */
   readonly no: number;
   readonly facts: ReadFacts;
-  readonly runs: readonly ReadRun[];
+  readonly groups: RunsByTest;
+  /** The number of its runs. */
+  readonly testRuns: number;
   /** Set on the last part. */
   readonly summary: ReadSummary | undefined;
 }
@@ -35,7 +40,9 @@ export async function* cutIntoParts(
   { limits, step }: { readonly limits: PartLimits; readonly step: () => Promise<void> },
 ): AsyncGenerator<UploadPart, ReadSummary> {
   let facts: ReadFacts | undefined;
-  let runs: ReadRun[] = [];
+  let groups = new Map<string, ReadRun[]>();
+  let lastId = '';
+  let testRuns = 0;
   let text = 0;
   let no = 0;
   try {
@@ -43,7 +50,7 @@ export async function* cutIntoParts(
       await step();
       const item = await reading.next();
       if (item.done === true) {
-        if (facts !== undefined) yield { no, facts, runs, summary: item.value };
+        if (facts !== undefined) yield { no, facts, groups, testRuns, summary: item.value };
         return item.value;
       }
       if (item.value.kind === 'facts') {
@@ -51,15 +58,20 @@ export async function* cutIntoParts(
         continue;
       }
       for (const run of item.value.runs) {
-        const isFull = runs.length >= limits.runs || text >= limits.text;
-        if (isFull && (runs.at(-1)?.testId !== run.testId || runs.length >= limits.runs * STRETCH)) {
+        const isFull = testRuns >= limits.runs || text >= limits.text;
+        if (isFull && (lastId !== run.testId || testRuns >= limits.runs * STRETCH)) {
           if (facts === undefined) throw new Error('runs came before what they have in common');
-          yield { no, facts, runs, summary: undefined };
+          yield { no, facts, groups, testRuns, summary: undefined };
           no += 1;
-          runs = [];
+          groups = new Map();
+          testRuns = 0;
           text = 0;
         }
-        runs.push(run);
+        const group = groups.get(run.testId);
+        if (group === undefined) groups.set(run.testId, [run]);
+        else group.push(run);
+        lastId = run.testId;
+        testRuns += 1;
         if (run.conclusion === 'FAILURE') text += FAILURE_CHARS + lengthOf(run);
       }
     }
@@ -71,15 +83,4 @@ export async function* cutIntoParts(
 
 function lengthOf({ failure }: ReadRun): number {
   return failure === null ? 0 : failure.message.length + failure.text.length;
-}
-
-/** Groups runs by test, in reading order. */
-export function groupRuns(runs: readonly ReadRun[]): ReadonlyMap<string, readonly ReadRun[]> {
-  const groups = new Map<string, ReadRun[]>();
-  for (const run of runs) {
-    const group = groups.get(run.testId);
-    if (group === undefined) groups.set(run.testId, [run]);
-    else group.push(run);
-  }
-  return groups;
 }

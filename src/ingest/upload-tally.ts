@@ -1,12 +1,14 @@
 import type { EvidenceFlaw } from '../flaky/core/evidence.ts';
 import { groupByPath } from '../flaky/core/paths.ts';
 import type { Issue } from '../flaky/identity/issue.ts';
+import type { TestCounts } from '../flaky/outage.ts';
 import { failsInTheEnd, NO_TRIES, noteTry, type Tries } from '../junit/junit-case.ts';
 import type { Instant } from '../lib/clock.ts';
 import { ANY_CHECK, type CheckResults } from '../storage/test-ingest.ts';
 import type { KeptTests } from './kept-tests.ts';
 import type { ReadFacts, ReadRun, ReadSummary } from './read/read-run.ts';
 import { ReachedLimits, type TestLimits } from './test-limits.ts';
+import type { RunsByTest } from './upload-parts.ts';
 
 /** The tests of an upload that ran, passed and failed, over all of its parts, for judging a candidate's check. */
 export class CheckTally {
@@ -16,7 +18,7 @@ export class CheckTally {
   /** Paths by id. */
   readonly #failed = new Map<string, Set<string | null>>();
 
-  note(kept: KeptTests, groups: ReadonlyMap<string, readonly ReadRun[]>): void {
+  note(kept: KeptTests, groups: RunsByTest): void {
     for (const [testId, runs] of groups) {
       const no = kept.byId.get(testId)?.row.no;
       if (no === undefined) continue;
@@ -93,11 +95,22 @@ export class TestCount {
     }
   }
 
-  get counts(): { readonly ran: number; readonly failed: number } {
+  get counts(): TestCounts {
     let failed = 0;
     for (const hasPassed of this.#ran.values()) if (!hasPassed) failed += 1;
     return { ran: this.#ran.size, failed };
   }
+}
+
+/** The same of runs that are grouped. */
+export function countTests(groups: RunsByTest): TestCounts {
+  const counts = { ran: 0, failed: 0 };
+  for (const runs of groups.values()) {
+    if (runs.every(({ conclusion }) => conclusion === 'SKIPPED')) continue;
+    counts.ran += 1;
+    if (!runs.some(({ conclusion }) => conclusion === 'SUCCESS')) counts.failed += 1;
+  }
+  return counts;
 }
 
 /** Everything that is counted over all parts of an upload. */
@@ -120,7 +133,7 @@ class SharedIds {
   #count = 0;
   readonly #names: string[] = [];
 
-  note(groups: ReadonlyMap<string, readonly ReadRun[]>): void {
+  note(groups: RunsByTest): void {
     for (const runs of groups.values()) {
       if (runs.length < 2 || groupByPath(runs).size < 2) continue;
       this.#count += 1;

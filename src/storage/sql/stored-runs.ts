@@ -49,7 +49,11 @@ export function fromRuns(
     const ordinal = counts.get(testNo) ?? 0;
     counts.set(testNo, ordinal + 1);
     return {
-      ...{ part, test_no: testNo, started_at: startedAt, seq, ordinal },
+      part,
+      test_no: testNo,
+      started_at: startedAt,
+      seq,
+      ordinal,
       conclusion: RUN_CONCLUSIONS.indexOf(conclusion),
       duration_us: toMicroseconds(durationMs),
       is_quarantined: isQuarantined,
