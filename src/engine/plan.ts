@@ -2,7 +2,7 @@ import { assert } from '../lib/assert.ts';
 import { changedKeys, getIn } from '../lib/int-map.ts';
 import { walk } from '../lib/sorted-list.ts';
 import { concludeBaseTests, concludeRepairs, retestHead, startRepair } from './evidence/hold.ts';
-import { denyOverdue, failOverdue, takeBackWaivers } from './evidence/judge.ts';
+import { denyOverdue, failOverdue, readOverdue, takeBackWaivers } from './evidence/judge.ts';
 import { testSuspectedBases } from './evidence/suspicion.ts';
 import { countEarlyReports } from './facts/report-check.ts';
 import { resumeHeld } from './facts/restart.ts';
@@ -62,6 +62,7 @@ export function plan(work: Work): void {
   raiseWaiting(work);
   takeBackWaivers(work);
   denyOverdue(work);
+  if (policyOf(work.queue).confirms) readOverdue(work);
   failOverdue(work);
   tellOfSilence(work);
   reviewUnheard(work);
@@ -333,6 +334,9 @@ function isAsBefore({ before, queue }: Work): boolean {
   if (queue.hold !== before.hold || queue.parked !== before.parked) return false;
   if (freeSlots(queue) !== freeSlots(before)) return false;
   if (didTargetsChange(before, queue)) return false;
+  // Failed tests of a run of a search became known.
+  const searched = candidatesFor(queue, 'bisection');
+  if (candidatesFor(before, 'bisection').some((run, index) => run !== searched[index])) return false;
   const [then, now] = [lineOf(before), lineOf(queue)];
   return then.length === now.length && then.every((candidate, index) => isAlike(before, queue, candidate, now[index]));
 }

@@ -1,7 +1,7 @@
 import type { Instant } from '../lib/clock.ts';
 import { walk } from '../lib/sorted-list.ts';
 import { nextHeadTestAt, redTestEnds } from './evidence/hold.ts';
-import { awaitedUntil, testingEndsAt } from './evidence/judge.ts';
+import { awaitedUntil, readUntil, testingEndsAt } from './evidence/judge.ts';
 import { reviewDueAt } from './facts/review-required.ts';
 import { nextRaiseAt } from './line/ageing.ts';
 import { freezeWakes } from './line/frozen.ts';
@@ -44,8 +44,9 @@ function testingDeadlines(queue: Queue): Instant[] {
 }
 
 function judgementDeadlines(queue: Queue): Instant[] {
+  const isRead = !policyOf(queue).confirms;
   return candidatesOf(queue)
-    .flatMap(({ checks }) => checks.map(awaitedUntil))
+    .flatMap(({ checks }) => checks.flatMap((check) => [awaitedUntil(check), isRead ? Number.POSITIVE_INFINITY : readUntil(check)]))
     .filter(Number.isFinite);
 }
 

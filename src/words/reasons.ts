@@ -93,6 +93,10 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
     text: 'The search cleared every other pull request of its batch, so it caused the failure.',
     advice: FIX,
   },
+  TEST_RUN_UNDECIDED: (facts) => ({
+    text: `${failing(facts)} failed again and again, in tests that are too flaky to judge it by.`,
+    advice: 'Ask the owner of the tests to quarantine or mend them, then submit it again.',
+  }),
   START_TEST_RUN_MERGE_CONFLICT: ({ branch, files }) => ({
     text: `It conflicts with ${branch}${inFiles(files)}.`,
     advice: `Rebase it onto ${branch}, push, and submit it again.`,

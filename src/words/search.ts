@@ -1,9 +1,9 @@
 import { findSearch, marksOf, shortestFailure } from '../engine/line/marks.ts';
 import { type Candidate, isUnderTest, type Member } from '../engine/model/candidate.ts';
-import { flakeChance } from '../engine/model/learned.ts';
 import type { Entry, Queue } from '../engine/model/queue.ts';
 import type { Search } from '../engine/model/search.ts';
-import { entriesAhead, failuresMissing, failuresOf } from '../engine/search/prefixes.ts';
+import { doubtOf } from '../engine/search/doubt.ts';
+import { entriesAhead } from '../engine/search/prefixes.ts';
 import { type ExplanationReason, reason } from './explanation.ts';
 import { count, listPrs } from './phrases.ts';
 import { named, type View } from './view.ts';
@@ -41,9 +41,10 @@ function behindText(suspects: readonly Member[]): string {
 }
 
 function confirmingText(queue: Queue, search: Search): string {
-  const missing = Math.max(1, failuresMissing(queue, search));
-  const flake = Math.max(2, Math.round(1 / Math.max(flakeChance(queue.learned), 0.001)));
-  return `It failed on top of what passed. Sluice repeats the run ${missing === 1 ? 'once' : `${missing} times`}: 1 of ${flake} runs fails here by chance.`;
+  const { failures, missing } = doubtOf(queue, search);
+  if (!Number.isFinite(missing)) return 'It failed on top of what passed, in tests that often fail by chance. Sluice repeats the run.';
+  const run = Math.max(1, failures);
+  return `It failed on top of what passed. Sluice repeats the run to be sure that it is not chance: ${run} of ${run + Math.max(1, missing) - 1}.`;
 }
 
 function scoutReason(queue: Queue, entry: Entry, search: Search): Omit<ExplanationReason, 'reasons'> {
@@ -70,7 +71,7 @@ function accusedReason(queue: Queue, entry: Entry, search: Search): Omit<Explana
       `It failed on an older ${queue.branch}. It is tested again, alone on ${queue.branch} as it is now.`,
     );
   }
-  const times = count(failuresOf(queue, search), 'time');
+  const times = count(doubtOf(queue, search).failures, 'time');
   const ahead = entriesAhead(queue, search, entry);
   if (ahead.length === 0)
     return reason(

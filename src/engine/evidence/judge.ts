@@ -3,7 +3,7 @@ import { isBeingLanded } from '../line/line.ts';
 import { failCandidate, MAX_TRIES, passCandidate, repeatCandidate, replaceCandidate } from '../line/test-run.ts';
 import { type Candidate, failedChecks, openChecks, verdictOf } from '../model/candidate.ts';
 import type { Check } from '../model/check.ts';
-import { isAwaited, MAX_REPETITIONS, NOT_JUDGED, NOTHING_FAILED } from '../model/judgement.ts';
+import { isAwaited, JUDGEMENT_MS, MAX_REPETITIONS, NOT_JUDGED, NOTHING_FAILED } from '../model/judgement.ts';
 import type { Queue } from '../model/queue.ts';
 import { candidatesOf } from '../model/roster.ts';
 import { deniedIn, excusesOf, needsHonor, withFinding, withoutWaiver } from '../model/waiver.ts';
@@ -89,6 +89,23 @@ export function denyOverdue(work: Work): void {
     keepCandidate(work, judged);
     if (candidate.state === 'testing' || candidate.state === 'failed') judge(work, judged);
   }
+}
+
+/** The reports of a failed check were not read in time. It has failed in no known test. */
+// SPEC V68
+export function readOverdue(work: Work): void {
+  for (const candidate of stillLive(work, candidatesOf(work.queue))) {
+    const isOverdue = (check: Check) => readUntil(check) <= work.at;
+    if (!candidate.checks.some(isOverdue)) continue;
+    const checks = candidate.checks.map((check) => (isOverdue(check) ? { ...check, signature: [] } : check));
+    keepCandidate(work, { ...candidate, checks });
+  }
+}
+
+/** Infinity for a check whose failed tests are known, or are not asked for. */
+export function readUntil({ status, conclusion, signature, reportedAt }: Check): Instant {
+  const isAsked = status === 'COMPLETED' && conclusion === 'FAILURE' && signature === undefined;
+  return isAsked ? reportedAt + JUDGEMENT_MS : Number.POSITIVE_INFINITY;
 }
 
 /** The queue stopped honoring quarantine: open candidates lose their waivers. Candidates that passed keep them. */

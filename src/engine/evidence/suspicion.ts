@@ -202,6 +202,7 @@ function rowsOf(removals: readonly Removal[]): readonly Row[] {
 export function testSuspectedBases(work: Work): void {
   forgetLeftBases(work);
   if (!mayWork(work.queue)) return;
+  testUnprovenHead(work);
   for (const suspicion of work.queue.suspicions) {
     const { base, isDoubted } = suspicion;
     if (isDoubted !== true && suspectedSigns(work.queue, suspicion).length === 0) continue;
@@ -211,6 +212,16 @@ export function testSuspectedBases(work: Work): void {
     const isHeld = work.queue.hold !== undefined && isHead(work.queue, base);
     if (isEnough && !isHeld && findBaseTest(work.queue, base) === undefined) testBase(work, base);
   }
+}
+
+/** A head that this queue never saw pass is suspected from the first failure on. */
+// SPEC V73
+function testUnprovenHead(work: Work): void {
+  const { head, hold } = work.queue;
+  if (!policyOf(work.queue).confirms || head === undefined || head.isProven === true || hold !== undefined) return;
+  if (suspicionOf(work.queue, head)?.cleared !== undefined || findBaseTest(work.queue, head) !== undefined) return;
+  const isOnIt = ({ state, base }: Candidate) => state === 'failed' && base.sha === head.sha;
+  if (candidatesOf(work.queue).some(isOnIt)) testBase(work, head);
 }
 
 /** Keeps the suspicions that a bisection or a base test needs, and those of the last few former heads. */

@@ -4,6 +4,7 @@ import type { Candidate, CandidateNumber } from '../model/candidate.ts';
 import { type Check, withReport } from '../model/check.ts';
 import type { CheckReported } from '../model/event.ts';
 import { JUDGEMENT_MS } from '../model/judgement.ts';
+import { policyOf } from '../model/policy.ts';
 import { findCandidate } from '../model/queue.ts';
 import { reportDelayMs } from '../model/report-delays.ts';
 import { appFor, isReportedBy } from '../model/required.ts';
@@ -83,7 +84,7 @@ export function askForJudgement(
   const check = checks[index];
   if (check === undefined || !isJudgeable(candidate, check)) return checks;
   const hasPassed = check.conclusion === 'SUCCESS';
-  if (mode === 'OFF' && !hasPassed) return checks;
+  if (mode === 'OFF' && !hasPassed && !policyOf(work.queue).confirms) return checks;
   const until = work.at + JUDGEMENT_MS;
   const reportsUntil = hasPassed ? work.at + reportDelayMs(work.queue.reportDelays, name) : until;
   const { number } = candidate;

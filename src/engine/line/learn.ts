@@ -1,7 +1,9 @@
+import { deleteIn, listOf } from '../../lib/int-map.ts';
 import type { Candidate, Failure } from '../model/candidate.ts';
 import { withDecision, withPass } from '../model/learned.ts';
 import type { Entry } from '../model/queue.ts';
-import { candidatesOf } from '../model/roster.ts';
+import { candidatesOf, unlanded } from '../model/roster.ts';
+import { failedTestsOf } from '../model/signature.ts';
 import { amend, type Work } from '../model/work.ts';
 
 /** An entry failed alone, on what had passed. */
@@ -18,14 +20,19 @@ export function learnDecision(work: Work, entry: Entry, outcome: 0 | 1): void {
 
 /** Failed runs of a tree that passes were flakes. Timeouts and checks without a result say nothing about the tree. */
 // SPEC K3
-export function learnPass(work: Work, { number, commit, testingSince }: Candidate): void {
+export function learnPass(work: Work, { number, purpose, beneath, commit, testingSince }: Candidate): void {
   const { queue, at } = work;
   const isFlake = ({ state, failure, commit: other, number: its }: Candidate) =>
     its !== number &&
     state === 'failed' &&
     failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED' &&
     other?.tree === commit?.tree;
-  const flakes = candidatesOf(queue).filter(isFlake).length;
+  const runs = [...candidatesOf(queue), ...listOf(queue.passes)].filter(isFlake);
+  const flakes = runs.map((run) => failedTestsOf(run).map(({ id }) => id));
+  // Each counts once.
+  const passes = runs.reduce((left, run) => deleteIn(left, run.number), queue.passes);
   const tookMs = testingSince === undefined ? undefined : Math.max(0, at - testingSince);
-  amend(work, { learned: withPass(queue.learned, { flakes, tookMs }) });
+  // A failure on top of what has not passed is often never settled, so that such passes do not count either.
+  const isSettled = purpose.kind !== 'main' || unlanded(queue, beneath).every(({ state }) => state === 'TESTS_PASSED');
+  amend(work, { passes, learned: withPass(queue.learned, { flakes, isSettled, tookMs }) });
 }

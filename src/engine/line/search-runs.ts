@@ -2,7 +2,7 @@ import { walk } from '../../lib/sorted-list.ts';
 import { branchSubjectOf, type Candidate, compositionOf, type Member } from '../model/candidate.ts';
 import { WAITING } from '../model/place.ts';
 import type { PrNumber } from '../model/pull-request.ts';
-import { type Because, type Entry, findLiveMember } from '../model/queue.ts';
+import { type Because, type Entry, findLiveMember, type Queue } from '../model/queue.ts';
 import { runsOfSearch, unlanded } from '../model/roster.ts';
 import type { Search } from '../model/search.ts';
 import {
@@ -16,6 +16,7 @@ import {
   move,
   type Work,
 } from '../model/work.ts';
+import { aheadTest } from './ahead.ts';
 import { findSearch, marksOf } from './marks.ts';
 import { startCandidate } from './test-run.ts';
 
@@ -28,7 +29,7 @@ export function keepSearch(work: Work, search: Search): void {
 const NEW_SEARCH = { survivors: [], cuts: [], isRestHeld: false, failedSets: [], accused: undefined };
 
 type Begun = Pick<Search, 'how' | 'base' | 'isOnHead' | 'members'> &
-  Partial<Pick<Search, 'survivors' | 'cuts' | 'failedSets'>>;
+  Partial<Pick<Search, 'survivors' | 'cuts' | 'failedSets' | 'signs'>>;
 
 /** Its members are out of the line. A search that comes from another one stands next to it. */
 export function beginSearch(work: Work, begun: Begun, from?: Search): number {
@@ -168,6 +169,14 @@ export function releaseFromSearch(work: Work, entry: Entry, because: Because): v
   move(work, released, { to: 'PENDING', ...because });
 }
 
+/** An entry landed that was ahead of the accused one and is not in its runs. It may be what they lacked. */
+// SPEC K30
+function hasMissed(queue: Queue, search: Search, landed: readonly Entry[]): boolean {
+  const known = new Set(search.survivors.map(({ submission }) => submission));
+  const missed = landed.filter(({ submission }) => !known.has(submission));
+  return unlanded(queue, search.members).some((entry) => missed.some(aheadTest(queue, search, entry)));
+}
+
 /** The target branch moved. Entries cleared by a search are known to pass only on top of its base. */
 // SPEC B12
 export function noteTargetMoved(work: Work, landed: readonly Entry[]): void {
@@ -176,6 +185,8 @@ export function noteTargetMoved(work: Work, landed: readonly Entry[]): void {
     landed.length > 0 && landed.every(({ clearedBySearch }) => clearedBySearch === number);
   for (const search of work.queue.bisections) {
     if (search.isOnHead && !isBy(search.batch)) keepSearch(work, { ...search, isOnHead: false });
+    if (search.accused !== undefined && hasMissed(work.queue, search, landed))
+      keepSearch(work, { ...search, isOnHead: false, accused: { isLast: false } });
   }
   for (const prNumber of walk(work.queue.index.pending)) {
     const entry = entryOf(work, prNumber);

@@ -1,6 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import { isAwaited, type Judgement, rulingOf } from './judgement.ts';
+import type { Signature } from './signature.ts';
 
 export const CHECK_STATUSES = ['QUEUED', 'IN_PROGRESS', 'COMPLETED'] as const;
 export type CheckStatus = (typeof CHECK_STATUSES)[number];
@@ -42,6 +43,8 @@ export interface Check extends Reporter {
   readonly judgement?: Judgement;
   /** The repository has uploads, so that reports may tell of failed tests though the check passed. */
   readonly hasUploads?: true;
+  /** Absent until the reports of the failed check were read, or it is too late for that. */
+  readonly signature?: Signature;
   /** How long after the result its reports were there. */
   readonly reportsAfterMs?: number;
   /** A webhook said so, and the forge has not been asked. It is shown, but decides nothing. */

@@ -1,4 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
+import type { Signature } from './signature.ts';
 
 /**
  * Tests may have failed that quarantine excuses. The shell judges that from the uploaded test results. A candidate waits
@@ -39,6 +40,8 @@ export interface JudgementFinding {
   readonly failing: number;
   /** How long after the result of the check its reports were there; absent if there were none. */
   readonly reportsAfterMs?: number;
+  /** The failed tests of a failed check. Absent if they are not known. */
+  readonly signature?: Signature;
 }
 
 export type Judgement =

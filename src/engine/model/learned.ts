@@ -10,8 +10,9 @@ export interface Learned {
   readonly outcomes: Outcomes;
   /** Entries that a search had cleared: how many failed after all. */
   readonly cleared: Share;
-  /** Runs of trees that passed in the end: how many had failed. */
+  /** Runs of trees that passed in the end: how many had failed, in no test with a record. */
   readonly flakes: Share;
+  readonly records: Records;
   /** The decayed mean of runs that passed; undefined before the first. */
   readonly durationMs: number | undefined;
 }
@@ -30,6 +31,15 @@ export interface Outcomes {
   readonly digits: string;
 }
 
+/** Tests that failed in runs of trees that pass. Tests without a record never did. */
+export interface Records {
+  /** How many runs of trees that pass there were, and the same decayed. */
+  readonly runs: number;
+  readonly seen: number;
+  /** By test: how often it failed in them, decayed until it failed last, and how many runs there were by then. */
+  readonly tests: Readonly<Record<string, readonly [hits: number, at: number]>>;
+}
+
 const NOTHING_SEEN: Share = { hits: 0, seen: 0 };
 
 export const NOTHING_LEARNED: Learned = {
@@ -37,7 +47,8 @@ export const NOTHING_LEARNED: Learned = {
   after: [NOTHING_SEEN, NOTHING_SEEN],
   outcomes: { from: 1, digits: '' },
   cleared: { hits: 0.1, seen: 10 },
-  flakes: { hits: 0.5, seen: 20 },
+  flakes: { hits: 1, seen: 20 },
+  records: { runs: 0, seen: 0, tests: {} },
   durationMs: undefined,
 };
 
@@ -47,9 +58,14 @@ const LEAST_CHANCE = 0.001;
 const LEAST_CHANCE_OF_CLEARED = 0.002;
 /** The context counts as if it had been seen this often with the share of all contexts. */
 const PRIOR_WEIGHT = 2;
-/** An accusation is wrong for flakes alone at most this often. */
+/** A removal is wrong for flakes alone at most this often. */
 const LARGEST_DOUBT = 0.001;
-const MOST_CONFIRMATIONS = 3;
+/** A test that fails more often says nothing about an entry, if its record has so many runs. */
+const TOO_FLAKY = 0.25;
+const ENOUGH_RUNS = 20;
+const MOST_RECORDS = 200;
+/** A record that counts less is forgotten. */
+const LEAST_HITS = 0.05;
 /** As many successes, never seen, count against little evidence. */
 const DOUBT_WEIGHT = 50;
 const MOST_OUTCOMES = 512;
@@ -104,17 +120,52 @@ function withOutcome({ from, digits }: Outcomes, ordinal: number, outcome: 0 | 1
   return { from: from + excess, digits: known.slice(excess) };
 }
 
-/** A run passed, after this many failed runs of the same tree. */
+interface PassedRun {
+  /** Failed runs of the same tree, each by the tests that failed in it. */
+  readonly flakes: readonly (readonly string[])[];
+  /** A failure in its place would have been settled. */
+  readonly isSettled: boolean;
+  readonly tookMs: number | undefined;
+}
+
+/** A run passed, after failed runs of the same tree. */
 export function withPass(
   learned: Learned,
-  { flakes: flaky, tookMs }: { readonly flakes: number; readonly tookMs: number | undefined },
+  { flakes: flaky, isSettled, tookMs }: PassedRun,
 ): Learned {
-  let { flakes, durationMs } = learned;
-  for (let index = 0; index < flaky; index += 1) flakes = count(flakes, 1);
+  let { flakes, durationMs, records } = learned;
+  for (const tests of flaky) {
+    const { tests: known } = records;
+    if (!tests.some((test) => known[test] !== undefined)) flakes = count(flakes, 1);
+    records = withGoodRun(records, tests);
+  }
+  records = withGoodRun(records, []);
   if (tookMs !== undefined) {
     durationMs = durationMs === undefined ? tookMs : DURATION_DECAY * durationMs + (1 - DURATION_DECAY) * tookMs;
   }
-  return { ...learned, flakes: count(flakes, 0), durationMs };
+  return { ...learned, flakes: isSettled ? count(flakes, 0) : flakes, durationMs, records };
+}
+
+/** A run of a tree that passes, in which these tests failed. */
+// SPEC V69
+function withGoodRun({ runs: before, seen, tests: known }: Records, failed: readonly string[]): Records {
+  const runs = before + 1;
+  const counted = { runs, seen: DECAY * seen + 1 };
+  if (failed.length === 0) return { ...counted, tests: known };
+  const fresh = failed.map((test) => [test, [hitsOf(known[test], runs) + 1, runs]] as const);
+  const all = Object.entries({ ...known, ...Object.fromEntries(fresh) });
+  const kept = all.filter(([, record]) => hitsOf(record, runs) >= LEAST_HITS);
+  kept.sort(([, one], [, other]) => hitsOf(other, runs) - hitsOf(one, runs));
+  return { ...counted, tests: Object.fromEntries(kept.slice(0, MOST_RECORDS)) };
+}
+
+function hitsOf(record: readonly [number, number] | undefined, runs: number): number {
+  return record === undefined ? 0 : record[0] * DECAY ** (runs - record[1]);
+}
+
+/** How likely the test fails on a tree that passes. */
+function rateOf({ records: { runs, seen, tests } }: Learned, test: string): number {
+  return (hitsOf(tests[test], runs) + 1) / (seen + 2);
 }
 
 /** How likely an untested entry fails; `context` is the outcome of the entry admitted before it, if it is known. */
@@ -137,13 +188,29 @@ export function flakeChance({ flakes }: Learned): number {
   return rate(flakes);
 }
 
-/** How many failures beyond the first one it takes to accuse an entry. */
-// SPEC K10
+/** How many failures beyond the first one it takes to remove an entry, if no test is known to have failed in them. */
+// SPEC V70
 export function confirmationsNeeded(learned: Learned): number {
   const flake = flakeChance(learned);
-  let confirmations = 0;
-  while (confirmations < MOST_CONFIRMATIONS && flake ** (confirmations + 1) > LARGEST_DOUBT) confirmations += 1;
-  return confirmations;
+  return flake >= 1 ? Number.POSITIVE_INFINITY : repetitions(flake, flake);
+}
+
+/** The same if this test failed in all of them. Infinite for a test that fails too often to say anything. */
+// SPEC V67, V71
+export function confirmationsOf(learned: Learned, test: string): number {
+  const { records } = learned;
+  const rate = rateOf(learned, test);
+  if (rate > TOO_FLAKY && records.seen >= ENOUGH_RUNS) return Number.POSITIVE_INFINITY;
+  const needed = repetitions(Math.max(flakeChance(learned), rate), rate);
+  return records.tests[test] === undefined ? Math.min(needed, confirmationsNeeded(learned)) : needed;
+}
+
+/** The least k for which chance · rate^k is no real doubt. */
+function repetitions(chance: number, rate: number): number {
+  let doubt = chance;
+  let times = 0;
+  for (; doubt > LARGEST_DOUBT; times += 1) doubt *= rate;
+  return times;
 }
 
 /**

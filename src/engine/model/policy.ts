@@ -7,9 +7,10 @@ import type { QueueSettings } from './settings.ts';
  */
 export interface Policy extends Pick<QueueSettings, FixedName> {
   readonly kind: 'fixed' | 'adaptive';
-  /** How a failed candidate is searched, and whether an entry that failed alone is searched too, to confirm it. */
+  /** How a failed candidate of several members is searched. */
   readonly searches: 'halves' | 'prefixes';
-  readonly searchesSingles: boolean;
+  /** An entry that failed alone fails again in runs of its own before it is removed. */
+  readonly confirms: boolean;
   /** A set of entries that failed before in a search is not tested again in it. */
   readonly skipsKnownFailures: boolean;
   /** A failed candidate makes the queue abandon everything built on it at once, and start nothing on it. */
@@ -34,7 +35,7 @@ type FixedName =
   | 'canOptimisticallyMerge';
 
 // SPEC K1
-const ADAPTIVE: Policy = {
+const ADAPTIVE: Omit<Policy, 'confirms'> = {
   kind: 'adaptive',
   batch: false,
   batchingMinSize: 1,
@@ -43,7 +44,6 @@ const ADAPTIVE: Policy = {
   pendingFailureDepth: 0,
   canOptimisticallyMerge: true,
   searches: 'prefixes',
-  searchesSingles: true,
   skipsKnownFailures: true,
   abandonsBehindFailure: true,
   scouts: true,
@@ -52,22 +52,25 @@ const ADAPTIVE: Policy = {
   asksAgain: true,
 };
 
-const fixed = new WeakMap<QueueSettings, Policy>();
+const known = new WeakMap<QueueSettings, Policy>();
 
 /** The policy that the settings name. */
 export function policyOf({ settings }: Pick<Queue, 'settings'>): Policy {
-  if (settings.optimizationMode === 'ADAPTIVE') return ADAPTIVE;
-  const known = fixed.get(settings) ?? fixedPolicy(settings);
-  fixed.set(settings, known);
-  return known;
+  const policy = known.get(settings) ?? readPolicy(settings);
+  known.set(settings, policy);
+  return policy;
 }
 
-function fixedPolicy(settings: QueueSettings): Policy {
+function readPolicy(settings: QueueSettings): Policy {
+  const policy = settings.optimizationMode === 'ADAPTIVE' ? ADAPTIVE : fixedPolicy(settings);
+  return { ...policy, confirms: settings.confirmFailures === 'AUTO' };
+}
+
+function fixedPolicy(settings: QueueSettings): Omit<Policy, 'confirms'> {
   return {
     ...settings,
     kind: 'fixed',
     searches: 'halves',
-    searchesSingles: false,
     skipsKnownFailures: settings.optimizationMode === 'BISECTION_SKIP_REDUNDANT_TESTS',
     abandonsBehindFailure: false,
     scouts: false,

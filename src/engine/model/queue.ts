@@ -65,7 +65,10 @@ export interface Queue {
   /** By number. Those that wait, are under test, have passed or are held. */
   readonly candidates: IntMap<Candidate>;
   readonly candidatesEver: number;
-  /** The latest candidates that ended after passing by their own run. Their trees are not tested again. */
+  /**
+   * The latest candidates that ended after passing or failing by their own run. Trees that passed are not tested again.
+   * Failures of trees that pass later were flakes.
+   */
   readonly passes: IntMap<Candidate>;
   /** For every check that the last landing required: the run that passed it. Later runs are compared with it. */
   readonly lastPasses: readonly LastPass[];
@@ -226,6 +229,8 @@ export interface Entry {
   readonly isCleared: boolean;
   /** It conflicted with the base of a search. It is tested in its turn and not before. */
   readonly isScoutSpent: boolean;
+  /** How many runs tested it alone on the head, to confirm a failure. */
+  readonly ownRuns: number;
   /** Its tree could not be composed with what landed. For the rest of its stay it overlaps with every entry. */
   readonly overlapsAll: boolean;
   /** How many levels waiting has raised its priority. */
@@ -253,6 +258,7 @@ export const NEW_ENTRY = {
   clearedByPart: undefined,
   isCleared: false,
   isScoutSpent: false,
+  ownRuns: 0,
   overlapsAll: false,
   raised: 0,
   isRepair: false,

@@ -28,6 +28,8 @@ export interface Search {
   readonly isRestHeld: boolean;
   /** halves: the sets of pull requests (see `setKey`) that failed. */
   readonly failedSets: readonly string[];
+  /** How the group failed that its first member is the culprit of (`signsOfRun`). */
+  readonly signs?: readonly string[];
   /** How many admissions the queue had when it began. An entry that was admitted later was not ahead of its members. */
   readonly admissions: number;
   /** prefixes: its first member failed on the base and the survivors, and nothing else is left in the search. */
@@ -36,7 +38,10 @@ export interface Search {
 
 /** An accused entry is removed only after everything that was ahead of it has ended. */
 export interface Accused {
-  /** Everything ahead had ended when the base was chosen, so a failure on it decides. */
+  /**
+   * Everything ahead had ended when the base was chosen, and nothing that was ahead has landed since. So a failure on it
+   * decides.
+   */
   readonly isLast: boolean;
 }
 

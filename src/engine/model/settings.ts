@@ -11,6 +11,7 @@ export const MERGE_METHODS = ['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const;
 export const TEST_BRANCH_MODES = ['RENAME_TEMP_BRANCH', 'PUSH_NEW_BRANCH_FROM_TEMP'] as const;
 export const LANDING_MODES = ['PUSH', 'API'] as const;
 export const HONOR_QUARANTINE_MODES = ['OFF', 'SHADOW', 'ON'] as const;
+export const CONFIRM_MODES = ['AUTO', 'NEVER'] as const;
 
 export interface BatchingRule {
   /** A target, or a prefix of targets followed by one `*`. */
@@ -42,6 +43,7 @@ export interface QueueSettings {
   readonly exactLanding: boolean;
   readonly reusePassedTrees: boolean;
   readonly honorQuarantine: (typeof HONOR_QUARANTINE_MODES)[number];
+  readonly confirmFailures: (typeof CONFIRM_MODES)[number];
   readonly createPrsForTestingBranches: boolean;
   readonly testBranchConstructionMode: (typeof TEST_BRANCH_MODES)[number];
   /** Null: no override. Empty: nothing is required. */
@@ -153,6 +155,10 @@ export const SETTING_SPECS: { readonly [Name in SettingName]: SettingSpec } = {
     HONOR_QUARANTINE_MODES,
     'ON: a required check that fails only in tests that were quarantined before counts as passed; its results are waited for, 60 seconds at most. SHADOW: only say what would have been waived. OFF: do not look.',
   ),
+  confirmFailures: choice(
+    CONFIRM_MODES,
+    'AUTO: a pull request is removed for a failure only after it failed again in runs of its own on the head, as often as the record of the failed test demands. NEVER: the first failure that is its own removes it.',
+  ),
   createPrsForTestingBranches: boolean('Open a draft pull request for every test branch.'),
   testBranchConstructionMode: choice(
     TEST_BRANCH_MODES,
@@ -207,6 +213,7 @@ export const DEFAULT_SETTINGS: QueueSettings = {
   exactLanding: false,
   reusePassedTrees: true,
   honorQuarantine: 'SHADOW',
+  confirmFailures: 'AUTO',
   createPrsForTestingBranches: false,
   testBranchConstructionMode: 'RENAME_TEMP_BRANCH',
   requiredStatuses: null,

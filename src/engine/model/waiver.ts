@@ -43,7 +43,10 @@ export function withFinding(
   if (conclusion !== 'FAILURE' && conclusion !== 'SUCCESS') return undefined;
   const { isWaived: isExcused, isRepeat, reason, tests, failing, reportsAfterMs } = finding;
   const { judgement: _awaited, ...plain } = known;
-  const reported: Check = { ...plain, ...present({ reportsAfterMs }) };
+  const signature = conclusion === 'FAILURE' ? (finding.signature ?? []) : undefined;
+  const reported: Check = { ...plain, ...present({ reportsAfterMs, signature }) };
+  // Quarantine is not asked. The failed tests are read for the sake of those to blame.
+  if (conclusion === 'FAILURE' && of.mode === 'OFF' && before === undefined) return checks.with(index, reported);
   // A pass without a failed test needs no word.
   if (conclusion === 'SUCCESS' && isExcused && failing === 0) return checks.with(index, reported);
   const isHonored = conclusion === 'SUCCESS' || ((isAwaited(known) || isRuled) && of.mode === 'ON');

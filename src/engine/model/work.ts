@@ -227,7 +227,7 @@ export function addCandidate(
 }
 
 /** Enough for every survivor of a large bisection, and cheap to search. */
-export const REMEMBERED_PASSES = 256;
+export const REMEMBERED_RUNS = 256;
 
 /** Why a candidate ends, and the entry that caused it, if one did. */
 export interface EndCause {
@@ -235,7 +235,7 @@ export interface EndCause {
   readonly prNumber?: PrNumber | undefined;
 }
 
-/** Takes a candidate out of the queue. Its tree is remembered if it passed by its own run. */
+/** Takes a candidate out of the queue. Its tree is remembered if it passed or failed by its own run. */
 export function endCandidate(work: Work, candidate: Candidate, { reason, prNumber }: EndCause): void {
   const isDecided = candidate.state === 'passed' || candidate.state === 'failed';
   const state = isDecided ? candidate.state : 'abandoned';
@@ -244,13 +244,14 @@ export function endCandidate(work: Work, candidate: Candidate, { reason, prNumbe
   work.endedCandidates.push(ended);
   const landing = work.queue.landing?.candidate === candidate.number ? undefined : work.queue.landing;
   work.queue = { ...work.queue, candidates: deleteIn(work.queue.candidates, candidate.number), landing };
-  if (ended.pass?.by === 'own_run' && ended.pass.waived === undefined) rememberPass(work, ended);
+  const hasPassed = ended.pass?.by === 'own_run' && ended.pass.waived === undefined;
+  if (hasPassed || ended.failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED') remember(work, ended);
   if (candidate.state !== 'waiting') work.effects.push({ kind: 'discard_candidate', candidate: candidate.number });
 }
 
-function rememberPass(work: Work, candidate: Candidate): void {
+function remember(work: Work, candidate: Candidate): void {
   let passes = setIn(work.queue.passes, candidate.number, candidate);
-  if (passes.size > REMEMBERED_PASSES) {
+  if (passes.size > REMEMBERED_RUNS) {
     const oldest = Math.min(...listOf(passes).map(({ number }) => number));
     passes = deleteIn(passes, oldest);
   }

@@ -5,12 +5,13 @@ import { behindFailedRun, takeOut } from '../line/line.ts';
 import { findSearch, marksOf, startableIn } from '../line/marks.ts';
 import { removeEntry } from '../line/remove-entry.ts';
 import { beginSearch, clear, dropRuns, keepSearch, startRun } from '../line/search-runs.ts';
-import { type Candidate, compositionOf, isRunAgain } from '../model/candidate.ts';
+import { branchSubjectOf, type Candidate, compositionOf, isRunAgain } from '../model/candidate.ts';
 import { policyOf } from '../model/policy.ts';
 import type { Because, Queue } from '../model/queue.ts';
 import { composedWithOf, runsOfSearch, unlanded } from '../model/roster.ts';
 import { partOf, type Search, setKey } from '../model/search.ts';
-import { entryOf, move, type Work } from '../model/work.ts';
+import { signsOfRun } from '../model/signature.ts';
+import { entryOf, keepCandidate, move, type Work } from '../model/work.ts';
 
 /**
  * Starts the search for the culprits of a failed batch that no other entry is to blame for. Its members leave the line.
@@ -83,11 +84,29 @@ function blameFront(work: Work, { number }: Search, run: Candidate): boolean {
     giveUpDoubtfulSearch(work, run);
     return true;
   }
+  if (policyOf(work.queue).confirms) {
+    confirmFront(work, number, run);
+    return true;
+  }
   if (!mayBlame(work.queue, run)) return false;
   learnFailure(work, entry, run.failure);
   removeForFailure(work, entry, run, run.failure);
   regroupRest(work, number, 0, { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber: entry.prNumber });
   return true;
+}
+
+/** The first member failed alone. It leaves for a search of its own, and the others go on without it. */
+// SPEC V66
+function confirmFront(work: Work, number: number, run: Candidate): void {
+  const search = findSearch(work.queue, number);
+  assert(search !== undefined, 'a search with a run goes on');
+  const { base, isOnHead, survivors, members, cuts } = search;
+  const own = members.slice(0, 1);
+  keepSearch(work, { ...search, members: members.slice(1), cuts: cuts.slice(1).map((cut) => cut - 1) });
+  const signs = signsOfRun(run);
+  const bisection = beginSearch(work, { how: 'prefixes', base, isOnHead, survivors, members: own, signs }, search);
+  keepCandidate(work, { ...run, namedFor: branchSubjectOf(run), purpose: { kind: 'bisection', bisection } });
+  regroupRest(work, number, 0, behindFailedRun(own));
 }
 
 // SPEC B6
@@ -138,7 +157,8 @@ export function startNextPart(work: Work, number: number): void {
 function isKnownToFail(queue: Queue, { survivors, members, failedSets }: Search, length: number): boolean {
   if (!policyOf(queue).skipsKnownFailures) return false;
   const tested = [...survivors, ...members.slice(0, length)];
-  // A failure alone on the base may be the fault of the base, so it is tested and not derived.
+  // A failure alone on the base may be the fault of the base, and a removal needs a run: these are tested, not derived.
+  if (length === 1 && policyOf(queue).confirms) return false;
   return tested.length > 1 && failedSets.includes(setKey(tested));
 }
 

@@ -1,17 +1,21 @@
 import { assert } from '../../lib/assert.ts';
+import { listOf } from '../../lib/int-map.ts';
+import { present } from '../../lib/present.ts';
 import { findBaseTest, mayBlame, removeForFailure, suspicionOf, testBase } from '../evidence/suspicion.ts';
 import { learnFailure } from '../line/learn.ts';
 import { abandonBehind, behindFailedRun, behindSlowRun } from '../line/line.ts';
-import { findSearch, type Mark, marksOf, shortestFailure } from '../line/marks.ts';
+import { findSearch, isSettledFailure, type Mark, marksOf, shortestFailure } from '../line/marks.ts';
+import { removeEntry } from '../line/remove-entry.ts';
 import { beginSearch, clear, endLonger, keepSearch, releaseRest, startRun } from '../line/search-runs.ts';
 import { branchSubjectOf, type Candidate, isUnderTest } from '../model/candidate.ts';
-import { confirmationsNeeded } from '../model/learned.ts';
 import { policyOf } from '../model/policy.ts';
 import { type Because, type Entry, mayWork, toMember } from '../model/queue.ts';
-import { candidatesFor, composedWithOf, runsOfSearch, unlanded } from '../model/roster.ts';
+import { candidatesFor, candidatesOf, composedWithOf, runsOfSearch, unlanded } from '../model/roster.ts';
 import type { Search } from '../model/search.ts';
+import { signsOfRun } from '../model/signature.ts';
 import { endCandidate, entryOf, keep, keepCandidate, type Move, move, type Work } from '../model/work.ts';
-import { failuresMissing, isBehindAccused, isBehindOthers } from './prefixes.ts';
+import { doubtOf, isUndecidable } from './doubt.ts';
+import { isBehindAccused, isBehindOthers } from './prefixes.ts';
 
 /**
  * A search in prefixes. Its members are in order, and every run tests the survivors and the first few members:
@@ -62,6 +66,9 @@ export function startPrefix(work: Work, number: number, length: number, isAgain 
   const search = findSearch(work.queue, number);
   if (search === undefined || !Number.isInteger(length) || length < 1 || length > search.members.length) return;
   startRun(work, search, { length, isAgain });
+  if (length > 1) return;
+  for (const entry of unlanded(work.queue, search.members.slice(0, 1)))
+    keep(work, { ...entry, ownRuns: entry.ownRuns + 1 });
 }
 
 /** Ends the run of a search that started last; false if there is none. The search repeats it later. */
@@ -81,7 +88,7 @@ function isOfPrefixes({ queue }: Work, { purpose }: Candidate): boolean {
 /** Nothing has changed in this step that a conclusion depends on. Most steps are like that for most searches. */
 export function isUntouched({ before, queue }: Work, search: Search): boolean {
   if (queue.hold !== before.hold || queue.state !== before.state || queue.parked !== before.parked) return false;
-  if (confirmationsNeeded(queue.learned) !== confirmationsNeeded(before.learned)) return false;
+  if (queue.learned !== before.learned && doubtOf(queue, search).missing !== doubtOf(before, search).missing) return false;
   const [then, now] = [runsOfSearch(before, search), runsOfSearch(queue, search)];
   const areSame = then.length === now.length && then.every((run, index) => run === now[index]);
   if (!areSame || search.accused === undefined) return areSame;
@@ -101,14 +108,33 @@ export function concludePrefixes(work: Work, number: number): boolean {
   if (marks.at(-1) !== failed) {
     // Longer prefixes fail too.
     const prNumber = search.members[0]?.prNumber;
+    const signs = marks.filter(({ length }) => length > failed.length).flatMap(signsOfMark)[0];
+    if (signs !== undefined) keepSearch(work, { ...search, signs });
     endLonger(work, search, failed.length, { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber });
     return true;
   }
   if (failed.length > 1) return false;
   const before = work.queue;
   const isTrusted = isBaseTrusted(work, search);
-  if (failuresMissing(work.queue, search) <= 0 && accuse(work, search, failed, isTrusted)) return true;
+  if (doubtOf(work.queue, search).missing <= 0) {
+    if (accuse(work, search, failed, isTrusted)) return true;
+  } else if (giveUpOnFlaky(work, search)) return true;
   return work.queue !== before;
+}
+
+function signsOfMark({ runs }: Mark): readonly (readonly string[])[] {
+  return runs.filter(isSettledFailure).map(signsOfRun);
+}
+
+/** No more runs of its own would tell whether the entry is to blame. */
+// SPEC V71
+function giveUpOnFlaky(work: Work, search: Search): boolean {
+  const [entry] = unlanded(work.queue, search.members.slice(0, 1));
+  if (entry === undefined || work.queue.hold !== undefined || !isUndecidable(work.queue, search, entry.ownRuns)) return false;
+  const run = marksOf(work.queue, search)[0]?.runs.findLast(isSettledFailure);
+  const { at: _at, ...failure } = run?.failure ?? { at: 0, checks: [] };
+  removeEntry(work, entry, { to: 'FAILED', ...failure, reason: 'TEST_RUN_UNDECIDED', ...present({ candidate: run?.number }) });
+  return true;
 }
 
 /** The members of the prefix are cleared. If a shorter or equal prefix had failed, that was a flake. */
@@ -129,27 +155,36 @@ function accuse(work: Work, search: Search, failed: Mark, isTrusted: boolean): b
   const run = failed.runs.findLast(({ state }) => state === 'failed');
   const [entry] = unlanded(queue, search.members.slice(0, 1));
   assert(run?.failure !== undefined && entry !== undefined, 'a failed prefix has a live member and a failure');
-  const because = behindFailedRun([toMember(entry)]);
   if (search.accused === undefined) {
     keepSearch(work, { ...search, accused: { isLast: false } });
-    learnFailure(work, entry, run.failure);
-    releaseRest(work, search.number, 1, because);
+    releaseRest(work, search.number, 1, behindFailedRun([toMember(entry)]));
     return true;
   }
-  if (queue.hold !== undefined) return false;
-  if (isBehindOthers(queue, search, entry)) return waitAgain(work, search);
+  if (queue.hold !== undefined || isBehindOthers(queue, search, entry)) return false;
   if (!search.isOnHead && !search.accused.isLast) return rebase(work, search);
-  if (!isTrusted || !mayBlame(queue, run)) return false;
-  if (isBehindAccused(queue, search, entry)) return false;
+  if (!isTrusted || !mayBlame(queue, run) || isBehindAccused(queue, search, entry)) return false;
+  if (!isControlled(work, search, failed)) return false;
+  learnFailure(work, entry, run.failure);
   removeForFailure(work, entry, run, run.failure);
   return true;
 }
 
-/** An accused entry ahead was cleared after all, and lands. A failure without it decides nothing. */
-function waitAgain(work: Work, search: Search): boolean {
-  if (search.accused?.isLast !== true) return false;
-  keepSearch(work, { ...search, isOnHead: false, accused: { isLast: false } });
-  return true;
+/**
+ * While the entry failed in runs of its own, CI passed another run. Otherwise all of them may have failed for the same
+ * reason, which is not the entry.
+ */
+// SPEC V72
+function isControlled(work: Work, { base, signs }: Search, { runs }: Mark): boolean {
+  const { queue } = work;
+  const own = runs.filter(isSettledFailure).slice(signs === undefined ? 1 : 0);
+  const since = own[0]?.testingSince;
+  if (!policyOf(queue).confirms || since === undefined) return true;
+  const isSince = (run: Candidate) => (run.testingSince ?? 0) >= since;
+  const hasPassed = (run: Candidate) => run.pass?.by === 'own_run' && isSince(run);
+  if (listOf(queue.passes).some(hasPassed) || candidatesOf(queue).some(hasPassed)) return true;
+  const isComing = candidatesOf(queue).some((run) => isUnderTest(run) && !own.includes(run) && isSince(run));
+  if (!isComing && mayWork(queue) && findBaseTest(queue, base) === undefined) testBase(work, base);
+  return false;
 }
 
 /** The target branch has moved since, so failures on the present head decide. Those before may have lacked what landed. */
@@ -157,8 +192,10 @@ function waitAgain(work: Work, search: Search): boolean {
 function rebase(work: Work, search: Search): boolean {
   const { head } = work.queue;
   if (head === undefined) return false;
+  const [signs] = search.signs === undefined ? marksOf(work.queue, search).flatMap(signsOfMark) : [search.signs];
   endLonger(work, search, 0, { reason: 'TARGET_BRANCH_MOVED' });
-  keepSearch(work, { ...search, base: head, isOnHead: true, survivors: [], accused: { isLast: true } });
+  const moved = { ...search, base: head, isOnHead: true, survivors: [], accused: { isLast: true } };
+  keepSearch(work, { ...moved, ...present({ signs }) });
   return true;
 }
 
@@ -186,7 +223,7 @@ export function settleSearched(work: Work, number: number, because?: Because): v
     const own = runs.filter(({ members }) => members.some(({ submission }) => submission === entry.submission));
     const testing = own.find(isUnderTest);
     const failed = own.findLast(({ state }) => state === 'failed');
-    if (testing !== undefined)
+    if (testing !== undefined && (failed === undefined || !policyOf(work.queue).confirms))
       settleAs(work, entry, { to: 'TESTING', reason: 'TEST_RUN_STARTED', candidate: testing.number });
     else if (failed?.failure !== undefined) {
       const { at: _at, ...failure } = failed.failure;

@@ -1,30 +1,20 @@
 import { walk } from '../../lib/sorted-list.ts';
-import { isSettledFailure, type Mark, marksOf, shortestFailure } from '../line/marks.ts';
+import { aheadTest } from '../line/ahead.ts';
+import { type Mark, marksOf, shortestFailure } from '../line/marks.ts';
 import { isUnderTest, type Member } from '../model/candidate.ts';
-import { Footprint, targetsOf } from '../model/footprint.ts';
-import { chancesOf, confirmationsNeeded, flakeChance } from '../model/learned.ts';
-import { conflictOf, searchNumberOf } from '../model/place.ts';
+import { chancesOf, flakeChance } from '../model/learned.ts';
+import { searchNumberOf } from '../model/place.ts';
 import { orderKey } from '../model/priority.ts';
 import type { PrNumber } from '../model/pull-request.ts';
 import { type Entry, findEntry, type Queue } from '../model/queue.ts';
 import { admittedInOrder, lineOf, unlanded } from '../model/roster.ts';
 import type { Search } from '../model/search.ts';
 import type { Proposal } from '../model/strategy.ts';
-
-/** How often the first member failed alone on this base. */
-export function failuresOf(queue: Queue, search: Search): number {
-  const [first] = marksOf(queue, search);
-  return first?.length === 1 ? first.runs.filter(isSettledFailure).length : 0;
-}
-
-/** How many more of them it takes to accuse or to remove it. */
-export function failuresMissing(queue: Queue, search: Search): number {
-  return 1 + confirmationsNeeded(queue.learned) - failuresOf(queue, search);
-}
+import { doubtOf, isUnread } from './doubt.ts';
 
 /** Its only member has failed often enough. It waits for what was ahead of it, or for the last runs on the head. */
 export function isAccused(queue: Queue, search: Search): boolean {
-  return search.accused !== undefined && (search.accused.isLast || failuresMissing(queue, search) <= 0);
+  return search.accused !== undefined && (search.accused.isLast || doubtOf(queue, search).missing <= 0);
 }
 
 /** An entry that was ahead when the search began is still there. Accused entries do not count. */
@@ -44,28 +34,6 @@ export function isBehindOthers(queue: Queue, search: Search, entry: Entry): bool
     lineOf(queue).some(({ members }) => members.some(isMemberAhead)) ||
     queue.bisections.some((other) => !isAccused(queue, other) && other.members.some(isMemberAhead))
   );
-}
-
-function aheadTest(queue: Queue, { admissions }: Search, entry: Entry): (other: Entry) => boolean {
-  const key = orderKey(entry);
-  const footprint = new Footprint().add(targetsOf(queue, entry));
-  return (other) =>
-    orderKey(other) < key &&
-    (other.admission?.ordinal ?? 0) <= admissions &&
-    footprint.overlaps(targetsOf(queue, other)) &&
-    !isAsideFor(queue, other, entry);
-}
-
-/** It was set aside for a conflict with this entry, directly or not, and waits for the entry's end. */
-function isAsideFor(queue: Queue, other: Entry, { prNumber }: Entry): boolean {
-  const seen = new Set<PrNumber>();
-  for (let next = conflictOf(other); next !== undefined && !seen.has(next); ) {
-    if (next === prNumber) return true;
-    seen.add(next);
-    const ahead = findEntry(queue, next);
-    next = ahead && conflictOf(ahead);
-  }
-  return false;
 }
 
 /** The entries that an accused entry waits for, in queue order. */
@@ -106,10 +74,12 @@ export function proposePrefixes(queue: Queue, search: Search): Proposal[] {
   return split === undefined ? [] : [{ kind: 'prefix', search: number, length: split.length }];
 }
 
+/** One after the other, so that the result of each can end the matter. */
+// SPEC V66
 function confirm(queue: Queue, search: Search, { runs }: Mark): Proposal[] {
-  const missing = failuresMissing(queue, search) - runs.filter(isUnderTest).length;
-  const again = { kind: 'prefix', search: search.number, length: 1, isAgain: true } as const;
-  return Array.from({ length: Math.max(0, missing) }, () => again);
+  const isOpen = runs.some((run) => isUnderTest(run) || run.state === 'waiting' || isUnread(queue, run));
+  if (isOpen || doubtOf(queue, search).missing <= 0) return [];
+  return [{ kind: 'prefix', search: search.number, length: 1, isAgain: true }];
 }
 
 /** A second run of the same prefix says more than a shorter one. It is repeated once. */

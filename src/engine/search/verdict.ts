@@ -26,13 +26,13 @@ export function blame(work: Work): void {
   for (const candidate of stillLive(work, lineOf(work.queue))) {
     if (!isToBlame(work, candidate)) continue;
     if (!isSearched(work.queue, candidate)) remove(work, candidate);
-    else if (searches === 'prefixes') searchCandidate(work, candidate);
+    else if (searches === 'prefixes' || candidate.members.length === 1) searchCandidate(work, candidate);
     else searchInHalves(work, candidate);
   }
 }
 
 function isSearched(queue: Queue, { members }: Candidate): boolean {
-  return members.length > 1 || policyOf(queue).searchesSingles;
+  return members.length > 1 || policyOf(queue).confirms;
 }
 
 // SPEC V4

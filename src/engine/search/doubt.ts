@@ -1,0 +1,72 @@
+import { isSettledFailure, marksOf } from '../line/marks.ts';
+import type { Candidate } from '../model/candidate.ts';
+import { confirmationsNeeded, confirmationsOf } from '../model/learned.ts';
+import { policyOf } from '../model/policy.ts';
+import type { Queue } from '../model/queue.ts';
+import type { Search } from '../model/search.ts';
+import { failedTestsOf, signsOfRun } from '../model/signature.ts';
+
+/**
+ * How often an entry has to fail again before it is removed. Only failures in the same test, or in the same check where
+ * no test is known, confirm each other.
+ */
+
+/** Runs of its own that one submission gets. */
+export const MOST_OWN_RUNS = 12;
+/** An entry whose failing tests say nothing gets no more. */
+const MOST_RUNS_IN_FLAKY_TESTS = 5;
+
+/** The failed runs of the first member alone on this base, oldest first. */
+function failuresOfFirst(queue: Queue, search: Search): readonly Candidate[] {
+  const [first] = marksOf(queue, search);
+  if (first?.length !== 1) return [];
+  return first.runs.filter((run) => isSettledFailure(run) && !isUnread(queue, run));
+}
+
+/** Its failed tests are not known yet, and decide how often it has to fail. */
+export function isUnread(queue: Queue, { failure, checks }: Candidate): boolean {
+  if (!policyOf(queue).confirms || failure?.reason !== 'TEST_RUN_REQUIRED_STATUS_FAILED') return false;
+  return checks.some(
+    ({ name, conclusion, signature }) =>
+      conclusion === 'FAILURE' && signature === undefined && failure.checks.includes(name),
+  );
+}
+
+export interface Doubt {
+  /** The failures that agree, those of the group among them. */
+  readonly failures: number;
+  /** How many more it takes. Infinite if the tests fail too often to say anything. */
+  readonly missing: number;
+}
+
+// SPEC V66, V67, V70
+export function doubtOf(queue: Queue, search: Search): Doubt {
+  const runs = failuresOfFirst(queue, search);
+  const last = runs.at(-1);
+  if (!policyOf(queue).confirms) return { failures: runs.length, missing: runs.length > 0 ? 0 : 1 };
+  if (last === undefined) return { failures: 0, missing: 1 + confirmationsNeeded(queue.learned) };
+  const tests = new Map(failedTestsOf(last).map((test) => [test.id, test]));
+  const all = [...(search.signs === undefined ? [] : [search.signs]), ...runs.map(signsOfRun)];
+  let best: Doubt = { failures: 0, missing: Number.POSITIVE_INFINITY };
+  for (const sign of signsOfRun(last)) {
+    const failures = all.filter((signs) => signs.includes(sign)).length;
+    const test = tests.get(sign);
+    const needed = test === undefined ? confirmationsNeeded(queue.learned) : neededFor(queue, test);
+    const missing = Math.max(0, 1 + needed - failures);
+    if (missing < best.missing) best = { failures, missing };
+  }
+  return best;
+}
+
+/** A test that the branch does not know came with the entry, and it has no record. */
+function neededFor({ learned }: Queue, { id, isNew }: { readonly id: string; readonly isNew?: true }): number {
+  return isNew === true ? Math.min(1, confirmationsOf(learned, id)) : confirmationsOf(learned, id);
+}
+
+/** No more runs of its own would tell. */
+// SPEC V71
+export function isUndecidable(queue: Queue, search: Search, ownRuns: number): boolean {
+  const { missing } = doubtOf(queue, search);
+  if (missing <= 0) return false;
+  return ownRuns >= (Number.isFinite(missing) ? MOST_OWN_RUNS : MOST_RUNS_IN_FLAKY_TESTS);
+}
