@@ -223,7 +223,8 @@ export function settleSearched(work: Work, number: number, because?: Because): v
     const own = runs.filter(({ members }) => members.some(({ submission }) => submission === entry.submission));
     const testing = own.find(isUnderTest);
     const failed = own.findLast(({ state }) => state === 'failed');
-    if (testing !== undefined && (failed === undefined || !policyOf(work.queue).confirms))
+    const isConfirmed = failed?.members.length === 1 && policyOf(work.queue).confirms;
+    if (testing !== undefined && !isConfirmed)
       settleAs(work, entry, { to: 'TESTING', reason: 'TEST_RUN_STARTED', candidate: testing.number });
     else if (failed?.failure !== undefined) {
       const { at: _at, ...failure } = failed.failure;

@@ -77,7 +77,10 @@ export class Scenario {
 
   constructor(settings: Partial<QueueSettings> = {}, strategy?: Strategy) {
     this.strategy = strategy;
-    this.queue = createQueue('main', { ...DEFAULT_SETTINGS, concurrency: 4, ...settings }, 'RUNNING');
+    // Stories of other rules tell a failure once.
+    const confirmFailures = settings.optimizationMode === 'ADAPTIVE' ? 'AUTO' : 'NEVER';
+    const defaults = { ...DEFAULT_SETTINGS, confirmFailures, concurrency: 4 } as const;
+    this.queue = createQueue('main', { ...defaults, ...settings }, 'RUNNING');
     this.observeTarget();
   }
 
