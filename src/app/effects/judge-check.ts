@@ -5,6 +5,7 @@ import type { JudgeCheck } from '../../engine/model/effect.ts';
 import type { CheckJudged } from '../../engine/model/event.ts';
 import { isAwaited, isWaived, JUDGEMENT_MS, type JudgementFinding } from '../../engine/model/judgement.ts';
 import { findCandidate } from '../../engine/model/queue.ts';
+import { type FailedTest, MAX_SIGNATURE } from '../../engine/model/signature.ts';
 import { type CheckFacts, type CheckJudgement, judgeCheck as judgeFacts } from '../../flaky/judge-check.ts';
 import { ANY_CHECK } from '../../storage/test-ingest.ts';
 import type { App } from '../core/app.ts';
@@ -70,12 +71,36 @@ async function judgeNow(
   if (judgement.kind === 'open' && !isOver) return undefined;
   const hasReports = facts.results !== undefined && !facts.isWaiting;
   const reportsAfterMs = Math.max(0, app.clock.now() - check.reportedAt);
-  return { ...toFinding(judgement), ...(hasReports && { reportsAfterMs }) };
+  const failed = conclusion === 'FAILURE' && hasReports ? signatureIn(run, facts, judgement) : {};
+  return { ...toFinding(judgement), ...failed, ...(hasReports && { reportsAfterMs }) };
 }
 
 function toFinding({ kind, reason, tests, failing }: CheckJudgement): JudgementFinding {
   return { isWaived: kind === 'excused', reason, tests, failing, ...(kind === 'repeat' && { isRepeat: true }) };
 }
+
+/** The failed tests that nothing excuses here. Reports without any are of a failure before the tests. */
+// SPEC V68, V74
+function signatureIn(
+  { found }: EffectRun,
+  { results, lastPass }: CheckFacts,
+  { tests }: CheckJudgement,
+): Pick<JudgementFinding, 'signature' | 'isBuild'> {
+  const isHonored = found.queue.settings.honorQuarantine === 'ON';
+  const known = lastPass?.isWhole === true && lastPass.testNos.length > 0 ? new Set(lastPass.testNos) : undefined;
+  const numbers = new Map(results?.failing.map(({ testId, testNo }) => [testId, testNo]));
+  const signature = tests
+    .filter(({ why }) => why !== undefined || !isHonored)
+    .slice(0, MAX_SIGNATURE)
+    .map(({ id, name }): FailedTest => {
+      const isNew = known?.has(numbers.get(id) ?? -1) === false;
+      return { id, name: name.slice(0, MAX_NAME), ...(isNew && { isNew }) };
+    });
+  return { signature, ...(tests.length === 0 && { isBuild: true }) };
+}
+
+/** A queue keeps names to show them. */
+const MAX_NAME = 300;
 
 async function findPresent({ app, found }: EffectRun, number: CandidateNumber): Promise<Candidate | undefined> {
   const loaded = await app.queues.find(found.id);

@@ -3,6 +3,7 @@ import { firstOf, walk } from '../../lib/sorted-list.ts';
 import { abandon } from '../line/line.ts';
 import { MAX_TRIES, replaceCandidate, startCandidate } from '../line/test-run.ts';
 import { type Candidate, type Failure, failedChecks, openChecks } from '../model/candidate.ts';
+import { causeOf, isConfigurationProblem } from '../model/blame.ts';
 import { inLine, WAITING } from '../model/place.ts';
 import { orderKey } from '../model/priority.ts';
 import {
@@ -47,22 +48,18 @@ import {
  * backoff. An entry submitted since, or submitted as a repair, is tested alone on the red head and lands if it passes.
  */
 
-const FIRST_PAUSE_MS = 10 * 60_000;
-const LONGEST_PAUSE_MS = 60 * 60_000;
+const MINUTE_MS = 60_000;
+const LONGEST_PAUSE_MS = 60 * MINUTE_MS;
+const PAUSES_MS = [10 * MINUTE_MS, 20 * MINUTE_MS, 40 * MINUTE_MS, LONGEST_PAUSE_MS] as const;
+/** A machine or a configuration is often mended at once. */
+const SHORT_PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS] as const;
 
-/** Problems of the branch or of the forge's settings. No pull request causes them. */
-const CONFIGURATION_PROBLEMS: ReadonlySet<StartProblem> = new Set<StartProblem>([
-  'START_TEST_RUN_NO_REQUIRED_STATUSES',
-  'START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH',
-  'START_TEST_RUN_CONFIG_NOT_FOUND',
-  'START_TEST_RUN_CONFIG_PARSING_FAILURE',
-  'START_TEST_RUN_CONFIG_BAD_VERSION',
-  'START_TEST_RUN_CONFIG_BAD_REQUIRED_STATUSES',
-  'START_TEST_RUN_CONFIG_MISSING_REQUIRED_STATUSES',
-]);
-
-export function isConfigurationProblem(reason: StartProblem): boolean {
-  return CONFIGURATION_PROBLEMS.has(reason);
+/** How long the queue waits before it tests the head again, after so many tests. */
+// SPEC V37, V75
+function pauseMs(cause: HoldCause, run: Candidate | undefined, tests: number): number {
+  const isShort = cause.kind === 'configuration' || (run !== undefined && causeOf(run) === 'infrastructure');
+  const pauses = isShort ? SHORT_PAUSES_MS : PAUSES_MS;
+  return pauses[Math.min(tests, pauses.length - 1)] as number;
 }
 
 /** Draws the conclusions from tests of commits of the target branch by themselves. */
@@ -140,7 +137,7 @@ export function holdQueue(work: Work, cause: HoldCause, run: Candidate | undefin
     candidate: run?.number,
     submissions: known?.submissions ?? work.queue.submissions,
     retests: looks,
-    nextRetestAt: work.at + Math.min(FIRST_PAUSE_MS * 2 ** looks, LONGEST_PAUSE_MS),
+    nextRetestAt: work.at + pauseMs(cause, run, looks),
   };
   amend(work, { hold });
   tellAll(work);

@@ -1,4 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
+import { present } from '../../lib/present.ts';
 import { abandon } from '../line/line.ts';
 import { findSearch } from '../line/marks.ts';
 import { removeEntry } from '../line/remove-entry.ts';
@@ -6,11 +7,13 @@ import { releaseFromSearch } from '../line/search-runs.ts';
 import { startCandidate } from '../line/test-run.ts';
 import type { Base, Candidate, Failure } from '../model/candidate.ts';
 import { chanceAfterFailure } from '../model/learned.ts';
+import { causeOf, isOfMachine } from '../model/blame.ts';
 import { WAITING } from '../model/place.ts';
 import { policyOf } from '../model/policy.ts';
 import type { PrNumber } from '../model/pull-request.ts';
 import { type Because, type Entry, mayWork, type Queue, type Removal, type Suspicion } from '../model/queue.ts';
 import { candidatesFor, candidatesOf, composedWithOf, lineOf, unlanded } from '../model/roster.ts';
+import { failedTestsOf } from '../model/signature.ts';
 import { addCandidate, amend, endCandidate, stillLive, type Work } from '../model/work.ts';
 
 /**
@@ -105,9 +108,17 @@ export function signsOf(failure: Pick<Failure, 'checks' | 'reason'> | undefined)
 export function removeForFailure(work: Work, entry: Entry, run: Candidate, failure: Failure): void {
   const onTopOf = unlanded(work.queue, run.beneath).map(({ submission }) => submission);
   noteRemoval(work, entry, testedAloneOn(work.queue, run), { failure, ...(onTopOf.length === 0 ? {} : { onTopOf }) });
-  const { at: _at, ...because } = failure;
-  removeEntry(work, entry, { to: 'FAILED', ...because, candidate: run.number });
+  removeEntry(work, entry, { to: 'FAILED', ...endOf(run, failure), candidate: run.number });
 }
+
+/** What the entry is told of the run. */
+export function endOf(run: Candidate, { at: _at, ...failure }: Failure): Omit<Failure, 'at'> & Pick<Because, 'cause' | 'tests'> {
+  const tests = failedTestsOf(run).map(({ name }) => name.slice(0, NAME_LENGTH));
+  return { ...failure, ...present({ cause: causeOf(run) }), ...(tests.length > 0 && { tests: tests.slice(0, NAMED) }) };
+}
+
+const NAMED = 5;
+const NAME_LENGTH = 200;
 
 /** Records a removal for a failure on this base. Call it before the entry is removed. */
 export function noteRemoval(
@@ -214,14 +225,15 @@ export function testSuspectedBases(work: Work): void {
   }
 }
 
-/** A head that this queue never saw pass is suspected from the first failure on. */
-// SPEC V73
+/** A head that this queue never saw pass is suspected from the first failure on, and any head from one of the machine. */
+// SPEC V73, V75
 function testUnprovenHead(work: Work): void {
   const { head, hold } = work.queue;
-  if (!policyOf(work.queue).confirms || head === undefined || head.isProven === true || hold !== undefined) return;
+  if (!policyOf(work.queue).confirms || head === undefined || hold !== undefined) return;
   if (suspicionOf(work.queue, head)?.cleared !== undefined || findBaseTest(work.queue, head) !== undefined) return;
-  const isOnIt = ({ state, base }: Candidate) => state === 'failed' && base.sha === head.sha;
-  if (candidatesOf(work.queue).some(isOnIt)) testBase(work, head);
+  const isSuspect = (run: Candidate) =>
+    run.state === 'failed' && run.base.sha === head.sha && (head.isProven !== true || isOfMachine(run));
+  if (candidatesOf(work.queue).some(isSuspect)) testBase(work, head);
 }
 
 /** Keeps the suspicions that a bisection or a base test needs, and those of the last few former heads. */

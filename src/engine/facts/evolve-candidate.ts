@@ -5,7 +5,6 @@ import {
   concludeUntestable,
   giveUpRepair,
   holdForConfiguration,
-  isConfigurationProblem,
   isReadable,
   retestHeld,
 } from '../evidence/hold.ts';
@@ -18,6 +17,7 @@ import { findSearch } from '../line/marks.ts';
 import { removeEntry } from '../line/remove-entry.ts';
 import { releaseFromSearch } from '../line/search-runs.ts';
 import { beginChecks, replaceCandidate } from '../line/test-run.ts';
+import { isConfigurationProblem } from '../model/blame.ts';
 import { type Candidate, compositionOf } from '../model/candidate.ts';
 import type {
   CandidateBuilt,

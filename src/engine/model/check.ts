@@ -45,6 +45,8 @@ export interface Check extends Reporter {
   readonly hasUploads?: true;
   /** Absent until the reports of the failed check were read, or it is too late for that. */
   readonly signature?: Signature;
+  /** Its reports came and hold no failed test: something before the tests failed. */
+  readonly isBuild?: true;
   /** How long after the result its reports were there. */
   readonly reportsAfterMs?: number;
   /** A webhook said so, and the forge has not been asked. It is shown, but decides nothing. */

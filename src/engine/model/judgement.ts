@@ -42,6 +42,7 @@ export interface JudgementFinding {
   readonly reportsAfterMs?: number;
   /** The failed tests of a failed check. Absent if they are not known. */
   readonly signature?: Signature;
+  readonly isBuild?: true;
 }
 
 export type Judgement =

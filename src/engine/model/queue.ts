@@ -4,6 +4,7 @@ import type { IntMap } from '../../lib/int-map.ts';
 import { emptyIntMap, getIn } from '../../lib/int-map.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { emptySortedList, type SortedList } from '../../lib/sorted-list.ts';
+import type { Cause } from './blame.ts';
 import type {
   Base,
   Candidate,
@@ -289,6 +290,9 @@ export interface Because {
   readonly onTopOf?: readonly PrNumber[];
   readonly timeout?: Timeout;
   readonly denied?: readonly DeniedWaiver[];
+  readonly cause?: Cause;
+  /** Names of tests that failed, a few. */
+  readonly tests?: readonly string[];
   /** The waivers that it passed by. */
   readonly waived?: readonly ExcusedCheck[];
   /** The tests whose failures made a run be repeated, and how many runs there may be in all. */

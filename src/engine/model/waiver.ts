@@ -44,7 +44,8 @@ export function withFinding(
   const { isWaived: isExcused, isRepeat, reason, tests, failing, reportsAfterMs } = finding;
   const { judgement: _awaited, ...plain } = known;
   const signature = conclusion === 'FAILURE' ? (finding.signature ?? []) : undefined;
-  const reported: Check = { ...plain, ...present({ reportsAfterMs, signature }) };
+  const { isBuild } = finding;
+  const reported: Check = { ...plain, ...present({ reportsAfterMs, signature, isBuild }) };
   // Quarantine is not asked. The failed tests are read for the sake of those to blame.
   if (conclusion === 'FAILURE' && of.mode === 'OFF' && before === undefined) return checks.with(index, reported);
   // A pass without a failed test needs no word.

@@ -1,4 +1,5 @@
 import { isSettledFailure, marksOf } from '../line/marks.ts';
+import { isOfMachine } from '../model/blame.ts';
 import type { Candidate } from '../model/candidate.ts';
 import { confirmationsNeeded, confirmationsOf } from '../model/learned.ts';
 import { policyOf } from '../model/policy.ts';
@@ -20,7 +21,10 @@ const MOST_RUNS_IN_FLAKY_TESTS = 5;
 function failuresOfFirst(queue: Queue, search: Search): readonly Candidate[] {
   const [first] = marksOf(queue, search);
   if (first?.length !== 1) return [];
-  return first.runs.filter((run) => isSettledFailure(run) && !isUnread(queue, run));
+  const failed = first.runs.filter((run) => isSettledFailure(run) && !isUnread(queue, run));
+  // A failure of the machine buys one more run on this base.
+  const retried = policyOf(queue).confirms ? failed.find(isOfMachine) : undefined;
+  return failed.filter((run) => run !== retried);
 }
 
 /** Its failed tests are not known yet, and decide how often it has to fail. */

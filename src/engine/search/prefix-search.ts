@@ -1,7 +1,7 @@
 import { assert } from '../../lib/assert.ts';
 import { listOf } from '../../lib/int-map.ts';
 import { present } from '../../lib/present.ts';
-import { findBaseTest, mayBlame, removeForFailure, suspicionOf, testBase } from '../evidence/suspicion.ts';
+import { endOf, findBaseTest, mayBlame, removeForFailure, suspicionOf, testBase } from '../evidence/suspicion.ts';
 import { learnFailure } from '../line/learn.ts';
 import { abandonBehind, behindFailedRun, behindSlowRun } from '../line/line.ts';
 import { findSearch, isSettledFailure, type Mark, marksOf, shortestFailure } from '../line/marks.ts';
@@ -132,8 +132,9 @@ function giveUpOnFlaky(work: Work, search: Search): boolean {
   const [entry] = unlanded(work.queue, search.members.slice(0, 1));
   if (entry === undefined || work.queue.hold !== undefined || !isUndecidable(work.queue, search, entry.ownRuns)) return false;
   const run = marksOf(work.queue, search)[0]?.runs.findLast(isSettledFailure);
-  const { at: _at, ...failure } = run?.failure ?? { at: 0, checks: [] };
-  removeEntry(work, entry, { to: 'FAILED', ...failure, reason: 'TEST_RUN_UNDECIDED', ...present({ candidate: run?.number }) });
+  if (run?.failure === undefined) return false;
+  const end = endOf(run, run.failure);
+  removeEntry(work, entry, { to: 'FAILED', ...end, reason: 'TEST_RUN_UNDECIDED', candidate: run.number });
   return true;
 }
 
