@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { BLAMES, CAUSES } from '../engine/model/blame.ts';
 import { LANDED_KINDS } from '../engine/model/candidate.ts';
 import { MERGEABILITIES } from '../engine/model/pull-request.ts';
 import { ENTRY_STATES } from '../engine/model/queue.ts';
@@ -20,6 +21,11 @@ import {
   text,
   uuid,
 } from './schema.ts';
+
+export const CauseOut = outputEnum(
+  CAUSES,
+  'What kind of failure it was. TESTS: tests failed. BUILD: something failed before the tests. INFRASTRUCTURE: the machine, the forge or CI. UNKNOWN: a check failed, and no report says more.',
+);
 
 export const EntryStateOut = component(
   'EntryState',
@@ -206,6 +212,11 @@ export const EntryRecord = record('Entry', "One pull request's stay in the queue
     explanation: ExplanationSchema,
     forecast: Forecast,
     landed: LandedSchema,
+    cause: CauseOut,
+    blame: outputEnum(
+      BLAMES,
+      'Who can do something about it, once it left without landing: its AUTHOR, the TARGET branch, CI, an ADMINISTRATOR of the queue; a PERSON took it out; UNDECIDED: the tests that failed are too flaky to tell.',
+    ),
     lostAt: instant('When the branch was rewritten without what landed. Absent: the branch has it.'),
     note: text('After an act: what it did not change, and why.'),
   }),

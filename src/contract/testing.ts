@@ -3,6 +3,7 @@ import { CHECK_STATUSES } from '../engine/model/check.ts';
 import { QUARANTINE_VERDICTS } from '../engine/model/judgement.ts';
 import { ENDED_STATES } from '../engine/model/queue.ts';
 import { REQUIRED_SOURCES } from '../engine/model/required.ts';
+import { CauseOut } from './entry.ts';
 import { commitId, EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
 import { operationsOf } from './operation.ts';
 import { lookedBack, lookingBack, polled, versioned } from './polled.ts';
@@ -130,6 +131,7 @@ const TestRun = record('TestRun', 'One test run.', {
       ['LINE', 'SEARCH', 'HEAD', 'REPAIR', 'DIRECT'],
       'LINE: in queue order. SEARCH: looks for the culprits of a failure, or ahead. HEAD: the target branch itself. REPAIR: one that may mend it. DIRECT: lands without a run. Only with includeDecided.',
     ),
+    cause: CauseOut,
     reuses: uuid('The test run with the same tree, whose result counts for this one too. Only with includeDecided.'),
   }),
   ...lookedBack,

@@ -94,7 +94,7 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
     advice: FIX,
   },
   TEST_RUN_UNDECIDED: (facts) => ({
-    text: `${failing(facts)} failed again and again, in tests that are too flaky to judge it by.`,
+    text: `${theChecks(facts.checks)} failed again and again, in tests that are too flaky to judge it by${facts.tests === undefined ? '' : `: ${listTests(facts.tests)}`}.`,
     advice: 'Ask the owner of the tests to quarantine or mend them, then submit it again.',
   }),
   START_TEST_RUN_MERGE_CONFLICT: ({ branch, files }) => ({
@@ -220,7 +220,8 @@ function tellFailure(facts: Facts): Told {
   if (to !== 'FAILED') {
     return { text: `${theChecks(facts.checks)} failed. Not known yet whether this pull request caused it.${why}` };
   }
-  if (onTopOf.length === 0) return { text: `${theChecks(facts.checks)} failed.${why}`, advice: FIX };
+  const tests = facts.tests === undefined ? '' : `: ${listTests(facts.tests)}`;
+  if (onTopOf.length === 0) return { text: `${theChecks(facts.checks)} failed${tests}.${why}`, advice: FIX };
   const ahead = listNumbers(onTopOf);
   return {
     text: `${theChecks(facts.checks)} failed when it was tested on top of ${ahead}. It may pass without ${onTopOf.length === 1 ? ahead : 'them'}.${why}`,

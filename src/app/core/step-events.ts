@@ -1,3 +1,4 @@
+import { blameOf, causeOfEnd } from '../../engine/model/blame.ts';
 import type { Candidate, CandidateNumber } from '../../engine/model/candidate.ts';
 import type { QueueEvent } from '../../engine/model/event.ts';
 import { candidateNumberOf } from '../../engine/model/place.ts';
@@ -179,6 +180,7 @@ function entryEvent(step: StepOf, runOf: RunOf, transition: Transition): Happeni
   const entry = findEntry(result.queue, prNumber) ?? result.ended.find((each) => each.prNumber === prNumber);
   const candidate = candidateOf(step, because.candidate);
   const run = runOf(candidate);
+  const blame = blameOf(to, because);
   return {
     type: `pull_request.${word}`,
     actor: because.actor === undefined ? SLUICE : actorOf(event),
@@ -191,6 +193,8 @@ function entryEvent(step: StepOf, runOf: RunOf, transition: Transition): Happeni
       author: entry?.pr.author,
       url: entry?.pr.url,
       checks: because.checks,
+      cause: blame && causeOfEnd(because),
+      blame,
       causedBy: because.prNumber,
       sha: landed?.sha,
       testRunId: run?.testRunId,

@@ -1,6 +1,7 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type { View, WithRequired } from '../../contract/schema.ts';
 import type { CheckRun, reportCheck } from '../../contract/testing.ts';
+import { causeOf } from '../../engine/model/blame.ts';
 import type { Candidate, CandidateState } from '../../engine/model/candidate.ts';
 import { type Check, nameOf } from '../../engine/model/check.ts';
 import { type Judgement, quarantineVerdictOf } from '../../engine/model/judgement.ts';
@@ -56,7 +57,7 @@ export function viewCandidate(candidate: Candidate, context: CandidateContext): 
       const { url = '', title = '' } = context.entries.get(prNumber)?.pr ?? {};
       return { prNumber, prUrl: url, title };
     }),
-    ...present({ impactedTargets, impactedTargetsForTestedPrs }),
+    ...present({ impactedTargets, impactedTargetsForTestedPrs, cause: causeOf(candidate) }),
     dependentPrs: candidate.beneath.map(({ prNumber }) => prNumber),
     ...(context.isDetailed ? viewDetail(candidate, context) : {}),
   };

@@ -1,5 +1,6 @@
 import type { EntryRecord, ListEntry } from '../../contract/entry.ts';
 import type { View } from '../../contract/schema.ts';
+import { blameOf, causeOfEnd } from '../../engine/model/blame.ts';
 import type { CandidateNumber, ExcusedCheck, Landed } from '../../engine/model/candidate.ts';
 import type { Excuse } from '../../engine/model/judgement.ts';
 import { type Entry, type EntryState, isLive, type Queue } from '../../engine/model/queue.ts';
@@ -53,6 +54,7 @@ export function viewEntry(queueId: QueueId, queue: Queue, entry: Entry): EntryVi
 function makeView(entry: Entry, queueId: QueueId, queue: Queue): EntryView {
   const { targets, landed, lost } = entry;
   const { mergeability, ...readiness } = readinessOf(queue, entry);
+  const blame = blameOf(entry.state, entry.because);
   return {
     ...viewListEntry(entry),
     readiness: { ...readiness, gitHubMergeability: mergeability },
@@ -63,6 +65,8 @@ function makeView(entry: Entry, queueId: QueueId, queue: Queue): EntryView {
       impactedTargets: targets && viewTargets(targets),
       landed: landed && viewLanded(queueId, landed),
       lostAt: optionalInstant(lost?.at),
+      cause: blame && causeOfEnd(entry.because),
+      blame,
     }),
   };
 }

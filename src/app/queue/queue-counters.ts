@@ -25,6 +25,10 @@ export function describeTotals(queues: readonly CountedQueue[]): (Gauge | Histog
       ...{ name: 'sluice_candidates_total', help: 'Candidates that ended, by what they tested and how they ended.' },
       ...{ labels: ['kind', 'conclusion'], counts: ({ totals }) => totals.candidates },
     }),
+    byTwo(queues, {
+      ...{ name: 'sluice_failed_runs_total', help: 'Runs that failed, by what they tested and the cause.' },
+      ...{ labels: ['kind', 'cause'], counts: ({ totals }) => totals.causes ?? {} },
+    }),
     counter('sluice_ci_seconds_total', 'Time that candidates were under test.', ({ totals }) => totals.ciMs / 1_000),
     counter(
       'sluice_reused_trees_total',

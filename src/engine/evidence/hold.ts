@@ -57,7 +57,7 @@ const SHORT_PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS] as const;
 /** How long the queue waits before it tests the head again, after so many tests. */
 // SPEC V37, V75
 function pauseMs(cause: HoldCause, run: Candidate | undefined, tests: number): number {
-  const isShort = cause.kind === 'configuration' || (run !== undefined && causeOf(run) === 'infrastructure');
+  const isShort = cause.kind === 'configuration' || (run !== undefined && causeOf(run) === 'INFRASTRUCTURE');
   const pauses = isShort ? SHORT_PAUSES_MS : PAUSES_MS;
   return pauses[Math.min(tests, pauses.length - 1)] as number;
 }

@@ -3,11 +3,11 @@ import type { Check } from './check.ts';
 import type { Because, EntryState } from './queue.ts';
 
 /** What kind of failure ended a run. */
-export const CAUSES = ['conflict', 'configuration', 'infrastructure', 'build', 'tests', 'timeout', 'unknown'] as const;
+export const CAUSES = ['CONFLICT', 'CONFIGURATION', 'INFRASTRUCTURE', 'BUILD', 'TESTS', 'TIMEOUT', 'UNKNOWN'] as const;
 export type Cause = (typeof CAUSES)[number];
 
 /** The one who can do something about an entry that left without landing. */
-export const BLAMES = ['author', 'target', 'ci', 'administrator', 'person', 'undecided'] as const;
+export const BLAMES = ['AUTHOR', 'TARGET', 'CI', 'ADMINISTRATOR', 'PERSON', 'UNDECIDED'] as const;
 export type Blame = (typeof BLAMES)[number];
 
 /** Problems of the branch or of the forge's settings. No pull request causes them. */
@@ -48,45 +48,52 @@ export function causeOf({ checks, failure }: Pick<Candidate, 'checks' | 'failure
   if (failure === undefined) return undefined;
   if (failure.reason !== 'TEST_RUN_REQUIRED_STATUS_FAILED') return causeOfReason(failure.reason);
   const failed = checks.filter(({ name }) => failure.checks.includes(name));
-  if (failed.some(({ signature = [] }) => signature.length > 0)) return 'tests';
-  if (failed.some(({ conclusion }) => conclusion === 'ACTION_REQUIRED')) return 'configuration';
-  if (failed.some(({ conclusion }) => conclusion === 'TIMED_OUT')) return 'timeout';
-  if (isOfMachine({ checks, failure })) return 'infrastructure';
-  return failed.some(({ isBuild }) => isBuild) ? 'build' : 'unknown';
+  if (failed.some(({ signature = [] }) => signature.length > 0)) return 'TESTS';
+  if (failed.some(({ conclusion }) => conclusion === 'ACTION_REQUIRED')) return 'CONFIGURATION';
+  if (failed.some(({ conclusion }) => conclusion === 'TIMED_OUT')) return 'TIMEOUT';
+  if (isOfMachine({ checks, failure })) return 'INFRASTRUCTURE';
+  return failed.some(({ isBuild }) => isBuild) ? 'BUILD' : 'UNKNOWN';
 }
 
 function causeOfReason(reason: Failure['reason']): Cause {
-  if (reason === 'TEST_RUN_TIMEOUT') return 'timeout';
-  if (reason === 'START_TEST_RUN_MERGE_CONFLICT') return 'conflict';
-  if (isConfigurationProblem(reason)) return 'configuration';
-  return reason.startsWith('START_TEST_RUN_') || reason.startsWith('GITHUB_API_') ? 'infrastructure' : 'unknown';
+  if (reason === 'TEST_RUN_TIMEOUT') return 'TIMEOUT';
+  if (reason === 'START_TEST_RUN_MERGE_CONFLICT') return 'CONFLICT';
+  if (isConfigurationProblem(reason)) return 'CONFIGURATION';
+  return reason.startsWith('START_TEST_RUN_') || reason.startsWith('GITHUB_API_') ? 'INFRASTRUCTURE' : 'UNKNOWN';
 }
 
 /** The cause of an entry's end, if a run or its start ended it. */
 export function causeOfEnd({ reason, cause }: Pick<Because, 'reason' | 'cause'>): Cause | undefined {
   const known = cause ?? causeOfReason(reason);
-  return known === 'unknown' && !reason.startsWith('TEST_RUN_') ? undefined : known;
+  return known === 'UNKNOWN' && !reason.startsWith('TEST_RUN_') ? undefined : known;
 }
 
 const BY_REASON: { readonly [Reason in Because['reason']]?: Blame } = {
-  TEST_RUN_UNDECIDED: 'undecided',
-  NOT_READY_TIMEOUT_EXPIRED: 'author',
-  PR_UPDATED_AT_MERGE_TIME: 'author',
-  START_TEST_RUN_DRAFT_PRS_NOT_ALLOWED: 'administrator',
-  GITHUB_API_BRANCH_PROTECTION_UNMET: 'administrator',
-  GITHUB_API_MERGE_PR_FAILED: 'administrator',
-  GITHUB_API_DIRECT_MERGE_PR_FAILED: 'administrator',
+  TEST_RUN_UNDECIDED: 'UNDECIDED',
+  NOT_READY_TIMEOUT_EXPIRED: 'AUTHOR',
+  PR_UPDATED_AT_MERGE_TIME: 'AUTHOR',
+  START_TEST_RUN_DRAFT_PRS_NOT_ALLOWED: 'ADMINISTRATOR',
+  GITHUB_API_BRANCH_PROTECTION_UNMET: 'ADMINISTRATOR',
+  GITHUB_API_MERGE_PR_FAILED: 'ADMINISTRATOR',
+  GITHUB_API_DIRECT_MERGE_PR_FAILED: 'ADMINISTRATOR',
 };
 
 const BY_CAUSE: { readonly [Kind in Cause]: Blame } = {
-  conflict: 'author',
-  configuration: 'administrator',
-  infrastructure: 'ci',
-  build: 'author',
-  tests: 'author',
-  timeout: 'author',
-  unknown: 'author',
+  CONFLICT: 'AUTHOR',
+  CONFIGURATION: 'ADMINISTRATOR',
+  INFRASTRUCTURE: 'CI',
+  BUILD: 'AUTHOR',
+  TESTS: 'AUTHOR',
+  TIMEOUT: 'AUTHOR',
+  UNKNOWN: 'AUTHOR',
 };
+
+/** The cause of a removal that other runs confirmed. The machine is not to blame, because it passed the branch. */
+export function confirmedCauseOf(run: Pick<Candidate, 'checks' | 'failure'>): Cause | undefined {
+  const cause = causeOf(run);
+  const hasFailed = run.checks.some(({ conclusion }) => conclusion === 'FAILURE' || conclusion === 'ERROR');
+  return cause === 'INFRASTRUCTURE' && hasFailed ? 'UNKNOWN' : cause;
+}
 
 /** Undefined for an entry that landed or is still in the queue. */
 // SPEC V76
@@ -94,5 +101,5 @@ export function blameOf(state: EntryState, because: Pick<Because, 'reason' | 'ca
   if (state !== 'FAILED' && state !== 'CANCELLED') return undefined;
   const known = BY_REASON[because.reason];
   if (known !== undefined) return known;
-  return state === 'CANCELLED' ? 'person' : BY_CAUSE[causeOfEnd(because) ?? 'unknown'];
+  return state === 'CANCELLED' ? 'PERSON' : BY_CAUSE[causeOfEnd(because) ?? 'UNKNOWN'];
 }

@@ -9,10 +9,11 @@ import { addTotals, NO_TOTALS, type Totals } from './totals.ts';
 const MINUTE = 60_000;
 
 /** Every number of the totals, by a name. */
-function flat({ left, candidates, inQueue, ...sums }: Totals): Readonly<Record<string, number>> {
+function flat({ left, candidates, causes, inQueue, ...sums }: Totals): Readonly<Record<string, number>> {
   return {
     ...left,
     ...candidates,
+    ...causes,
     ...sums,
     ...Object.fromEntries(inQueue.map((count, index) => [`le ${index}`, count])),
   };

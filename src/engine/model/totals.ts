@@ -1,3 +1,4 @@
+import { causeOf } from './blame.ts';
 import type { Candidate } from './candidate.ts';
 
 /**
@@ -10,6 +11,8 @@ export interface Totals {
   readonly left: Readonly<Record<string, number>>;
   /** By `purpose state`, when they end. */
   readonly candidates: Readonly<Record<string, number>>;
+  /** Runs that ended without a pass, by `purpose cause`. */
+  readonly causes: Readonly<Record<string, number>>;
   /** From the begin of the tests to their verdict, or until the candidate was abandoned. */
   readonly ciMs: number;
   readonly reusedTrees: number;
@@ -24,6 +27,7 @@ export const IN_QUEUE_BOUNDS_S = [60, 300, 600, 900, 1800, 3600, 7200, 14_400];
 export const NO_TOTALS: Totals = {
   left: {},
   candidates: {},
+  causes: {},
   ciMs: 0,
   reusedTrees: 0,
   waived: 0,
@@ -56,6 +60,10 @@ export function addTotals(totals: Totals, { transitions, endedCandidates }: Coun
     candidates: counted(
       totals.candidates,
       endedCandidates.map(({ purpose, state }) => `${purpose.kind} ${state}`),
+    ),
+    causes: counted(
+      totals.causes ?? {},
+      endedCandidates.flatMap((run) => (run.state === 'failed' ? `${run.purpose.kind} ${causeOf(run)}` : [])),
     ),
     ciMs: totals.ciMs + sum(endedCandidates.map(runMs)),
     reusedTrees: totals.reusedTrees + endedCandidates.filter(({ pass }) => pass?.by === 'reused_run').length,
