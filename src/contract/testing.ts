@@ -3,8 +3,8 @@ import { CHECK_STATUSES } from '../engine/model/check.ts';
 import { QUARANTINE_VERDICTS } from '../engine/model/judgement.ts';
 import { ENDED_STATES } from '../engine/model/queue.ts';
 import { REQUIRED_SOURCES } from '../engine/model/required.ts';
-import { CauseOut } from './entry.ts';
 import { commitId, EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
+import { CauseOut } from './entry.ts';
 import { operationsOf } from './operation.ts';
 import { lookedBack, lookingBack, polled, versioned } from './polled.ts';
 import {

@@ -2,8 +2,8 @@ import type { Instant } from '../../lib/clock.ts';
 import { firstOf, walk } from '../../lib/sorted-list.ts';
 import { abandon } from '../line/line.ts';
 import { MAX_TRIES, replaceCandidate, startCandidate } from '../line/test-run.ts';
-import { type Candidate, type Failure, failedChecks, openChecks } from '../model/candidate.ts';
 import { causeOf, isConfigurationProblem } from '../model/blame.ts';
+import { type Candidate, type Failure, failedChecks, openChecks } from '../model/candidate.ts';
 import { inLine, WAITING } from '../model/place.ts';
 import { orderKey } from '../model/priority.ts';
 import {

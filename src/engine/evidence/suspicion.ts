@@ -5,9 +5,9 @@ import { findSearch } from '../line/marks.ts';
 import { removeEntry } from '../line/remove-entry.ts';
 import { releaseFromSearch } from '../line/search-runs.ts';
 import { startCandidate } from '../line/test-run.ts';
+import { confirmedCauseOf, isOfMachine } from '../model/blame.ts';
 import type { Base, Candidate, Failure } from '../model/candidate.ts';
 import { chanceAfterFailure } from '../model/learned.ts';
-import { confirmedCauseOf, isOfMachine } from '../model/blame.ts';
 import { WAITING } from '../model/place.ts';
 import { policyOf } from '../model/policy.ts';
 import type { PrNumber } from '../model/pull-request.ts';
@@ -112,9 +112,16 @@ export function removeForFailure(work: Work, entry: Entry, run: Candidate, failu
 }
 
 /** What the entry is told of the run. */
-export function endOf(run: Candidate, { at: _at, ...failure }: Failure): Omit<Failure, 'at'> & Pick<Because, 'cause' | 'tests'> {
+export function endOf(
+  run: Candidate,
+  { at: _at, ...failure }: Failure,
+): Omit<Failure, 'at'> & Pick<Because, 'cause' | 'tests'> {
   const tests = failedTestsOf(run).map(({ name }) => name.slice(0, NAME_LENGTH));
-  return { ...failure, ...present({ cause: confirmedCauseOf(run) }), ...(tests.length > 0 && { tests: tests.slice(0, NAMED) }) };
+  return {
+    ...failure,
+    ...present({ cause: confirmedCauseOf(run) }),
+    ...(tests.length > 0 && { tests: tests.slice(0, NAMED) }),
+  };
 }
 
 const NAMED = 5;

@@ -1,13 +1,7 @@
 import { unreachable } from '../../lib/assert.ts';
 import { getIn, setIn } from '../../lib/int-map.ts';
 import { present } from '../../lib/present.ts';
-import {
-  concludeUntestable,
-  giveUpRepair,
-  holdForConfiguration,
-  isReadable,
-  retestHeld,
-} from '../evidence/hold.ts';
+import { concludeUntestable, giveUpRepair, holdForConfiguration, isReadable, retestHeld } from '../evidence/hold.ts';
 import { concludeInconclusive, judge, mayTakeBack, reviewPass } from '../evidence/judge.ts';
 import { concludeLateReports } from '../evidence/late-reports.ts';
 import { countAlike, ENOUGH, noteRemoval } from '../evidence/suspicion.ts';

@@ -88,7 +88,8 @@ function isOfPrefixes({ queue }: Work, { purpose }: Candidate): boolean {
 /** Nothing has changed in this step that a conclusion depends on. Most steps are like that for most searches. */
 export function isUntouched({ before, queue }: Work, search: Search): boolean {
   if (queue.hold !== before.hold || queue.state !== before.state || queue.parked !== before.parked) return false;
-  if (queue.learned !== before.learned && doubtOf(queue, search).missing !== doubtOf(before, search).missing) return false;
+  if (queue.learned !== before.learned && doubtOf(queue, search).missing !== doubtOf(before, search).missing)
+    return false;
   const [then, now] = [runsOfSearch(before, search), runsOfSearch(queue, search)];
   const areSame = then.length === now.length && then.every((run, index) => run === now[index]);
   if (!areSame || search.accused === undefined) return areSame;
@@ -130,7 +131,8 @@ function signsOfMark({ runs }: Mark): readonly (readonly string[])[] {
 // SPEC V71
 function giveUpOnFlaky(work: Work, search: Search): boolean {
   const [entry] = unlanded(work.queue, search.members.slice(0, 1));
-  if (entry === undefined || work.queue.hold !== undefined || !isUndecidable(work.queue, search, entry.ownRuns)) return false;
+  if (entry === undefined || work.queue.hold !== undefined || !isUndecidable(work.queue, search, entry.ownRuns))
+    return false;
   const run = marksOf(work.queue, search)[0]?.runs.findLast(isSettledFailure);
   if (run?.failure === undefined) return false;
   const end = endOf(run, run.failure);
