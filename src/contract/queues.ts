@@ -120,7 +120,7 @@ const Queue = record('Queue', 'A queue, its settings and what is in it.', {
   ...versioned,
 });
 
-const EXAMPLE_CONFIG = { state: 'RUNNING', branch: 'main', ...DEFAULT_SETTINGS, bisectionConcurrency: 5 };
+const EXAMPLE_CONFIG = { state: 'RUNNING', branch: 'main', ...DEFAULT_SETTINGS, bisectionConcurrency: 5, testingTimeoutMinutes: 300 };
 const EXAMPLE_ALARM = {
   at: '2026-09-17T10:16:02.000Z',
   code: 'FOREIGN_PUSH',

@@ -5,6 +5,7 @@ import { nextHeadTestAt } from '../../engine/evidence/hold.ts';
 import type { Frozen } from '../../engine/model/freeze.ts';
 import type { Hold, Queue } from '../../engine/model/queue.ts';
 import { entriesInOrder } from '../../engine/model/roster.ts';
+import { testingTimeout } from '../../engine/model/testing-timeout.ts';
 import { formatInstant, optionalInstant } from '../../lib/clock.ts';
 import { memo } from '../../lib/memo.ts';
 import { present } from '../../lib/present.ts';
@@ -26,6 +27,7 @@ export function viewQueueConfig(queue: Queue): QueueConfigView {
     state: parked === undefined ? state : 'PAUSED',
     branch,
     bisectionConcurrency: settings.bisectionConcurrency ?? settings.concurrency,
+    testingTimeoutMinutes: testingTimeout(queue),
     ...present({
       stateSince: optionalInstant(stateChange?.at),
       stateBy: stateChange?.by,

@@ -17,8 +17,8 @@ export function learnDecision(work: Work, entry: Entry, outcome: 0 | 1): void {
 }
 
 /** Failed runs of a tree that passes were flakes. Timeouts and checks without a result say nothing about the tree. */
-// SPEC K3
-export function learnPass(work: Work, { number, commit, testingSince }: Candidate): void {
+// SPEC K3, V66
+export function learnPass(work: Work, { number, commit, testingSince, checks, required }: Candidate): void {
   const { queue, at } = work;
   const isFlake = ({ state, failure, commit: other, number: its }: Candidate) =>
     its !== number &&
@@ -27,5 +27,6 @@ export function learnPass(work: Work, { number, commit, testingSince }: Candidat
     other?.tree === commit?.tree;
   const flakes = candidatesOf(queue).filter(isFlake).length;
   const tookMs = testingSince === undefined ? undefined : Math.max(0, at - testingSince);
-  amend(work, { learned: withPass(queue.learned, { flakes, tookMs }) });
+  const isAgain = checks.some(({ name, repeatedAt }) => repeatedAt !== undefined && required?.names.includes(name));
+  amend(work, { learned: withPass(queue.learned, { flakes, tookMs, isAgain }) });
 }

@@ -14,6 +14,8 @@ export interface Learned {
   readonly flakes: Share;
   /** The decayed mean of runs that passed; undefined before the first. */
   readonly durationMs: number | undefined;
+  /** How long the latest runs took that passed, oldest first. Runs in which a check ran again are left out. */
+  readonly passSeconds: readonly number[];
 }
 
 /** `hits` of `seen`, both decayed. */
@@ -39,6 +41,7 @@ export const NOTHING_LEARNED: Learned = {
   cleared: { hits: 0.1, seen: 10 },
   flakes: { hits: 0.5, seen: 20 },
   durationMs: undefined,
+  passSeconds: [],
 };
 
 const DECAY = 0.99;
@@ -53,6 +56,7 @@ const MOST_CONFIRMATIONS = 3;
 /** As many successes, never seen, count against little evidence. */
 const DOUBT_WEIGHT = 50;
 const MOST_OUTCOMES = 512;
+const MOST_PASSES = 40;
 
 function count({ hits, seen }: Share, hit: number): Share {
   return { hits: DECAY * hits + hit, seen: DECAY * seen + 1 };
@@ -104,17 +108,23 @@ function withOutcome({ from, digits }: Outcomes, ordinal: number, outcome: 0 | 1
   return { from: from + excess, digits: known.slice(excess) };
 }
 
-/** A run passed, after this many failed runs of the same tree. */
-export function withPass(
-  learned: Learned,
-  { flakes: flaky, tookMs }: { readonly flakes: number; readonly tookMs: number | undefined },
-): Learned {
-  let { flakes, durationMs } = learned;
+interface Passed {
+  /** Failed runs of the same tree before it. */
+  readonly flakes: number;
+  readonly tookMs: number | undefined;
+  /** A check of it ran again, maybe long after it had failed. */
+  readonly isAgain: boolean;
+}
+
+/** A run passed. */
+export function withPass(learned: Learned, { flakes: flaky, tookMs, isAgain }: Passed): Learned {
+  let { flakes, durationMs, passSeconds } = learned;
   for (let index = 0; index < flaky; index += 1) flakes = count(flakes, 1);
   if (tookMs !== undefined) {
     durationMs = durationMs === undefined ? tookMs : DURATION_DECAY * durationMs + (1 - DURATION_DECAY) * tookMs;
+    if (!isAgain) passSeconds = [...passSeconds, Math.ceil(tookMs / 1000)].slice(-MOST_PASSES);
   }
-  return { ...learned, flakes: count(flakes, 0), durationMs };
+  return { ...learned, flakes: count(flakes, 0), durationMs, passSeconds };
 }
 
 /** How likely an untested entry fails; `context` is the outcome of the entry admitted before it, if it is known. */
