@@ -19,7 +19,9 @@ export type QueueConfigView = ReplyOf<typeof updateQueue>;
 type HoldView = NonNullable<QueueView['held']>;
 type AlarmView = QueueView['alarms'][number];
 
-// SPEC S3
+const AUTOMATIC = ['bisectionConcurrency', 'testingTimeoutMinutes'] as const;
+
+// SPEC S3, S7
 export function viewQueueConfig(queue: Queue): QueueConfigView {
   const { settings, state, stateChange, branch, parked, hold, frozen } = queue;
   return {
@@ -28,6 +30,7 @@ export function viewQueueConfig(queue: Queue): QueueConfigView {
     branch,
     bisectionConcurrency: settings.bisectionConcurrency ?? settings.concurrency,
     testingTimeoutMinutes: testingTimeout(queue),
+    automaticSettings: AUTOMATIC.filter((name) => settings[name] === null),
     ...present({
       stateSince: optionalInstant(stateChange?.at),
       stateBy: stateChange?.by,
