@@ -47,14 +47,13 @@ export function listSettings(
   { all }: { readonly all: boolean },
 ): [string, string][] {
   const rows: [string, string][] = [];
+  const automatic = (queue['automaticSettings'] ?? []) as readonly string[];
   for (const [name, schema] of schemas) {
     const value = queue[name];
     if (name === 'state' || value === undefined) continue;
-    // If unset, the server reports the concurrency here.
-    const isDefault =
-      JSON.stringify(value) === JSON.stringify(schema.default) ||
-      (schema.default === null && name === 'bisectionConcurrency' && value === queue['concurrency']);
-    if (all || !isDefault) rows.push([name, formatSetting(name, value)]);
+    const isAutomatic = automatic.includes(name);
+    const isDefault = isAutomatic || JSON.stringify(value) === JSON.stringify(schema.default);
+    if (all || !isDefault) rows.push([name, `${formatSetting(name, value)}${isAutomatic ? ' (automatic)' : ''}`]);
   }
   return rows;
 }

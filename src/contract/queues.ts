@@ -48,6 +48,10 @@ const configFields = {
   branch: text('The target branch.'),
   ...settingOutputs,
   ...optional({
+    automaticSettings: list(
+      Type.String(),
+      'The settings that are unset and read as the number that holds for them now. Absent on /trunk/v1.',
+    ),
     parked: record(
       'Parked',
       'The queue stopped itself, reads PAUSED, and starts and lands nothing until it is set to RUNNING. Absent otherwise.',
@@ -120,7 +124,14 @@ const Queue = record('Queue', 'A queue, its settings and what is in it.', {
   ...versioned,
 });
 
-const EXAMPLE_CONFIG = { state: 'RUNNING', branch: 'main', ...DEFAULT_SETTINGS, bisectionConcurrency: 5 };
+const EXAMPLE_CONFIG = {
+  state: 'RUNNING',
+  branch: 'main',
+  ...DEFAULT_SETTINGS,
+  bisectionConcurrency: 5,
+  testingTimeoutMinutes: 300,
+  automaticSettings: ['bisectionConcurrency', 'testingTimeoutMinutes'],
+};
 const EXAMPLE_ALARM = {
   at: '2026-09-17T10:16:02.000Z',
   code: 'FOREIGN_PUSH',

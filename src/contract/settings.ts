@@ -111,11 +111,13 @@ export const settingChanges: Record<string, TSchema> = Object.fromEntries(
   }),
 );
 
-type ShownSettings = Omit<QueueSettings, 'bisectionConcurrency'> & { readonly bisectionConcurrency: number };
+type Read<Name extends SettingName> = Name extends 'bisectionConcurrency' | 'testingTimeoutMinutes'
+  ? number
+  : QueueSettings[Name];
 
 export const settingOutputs = Object.fromEntries(
   SETTING_NAMES.map((name) => [name, outputSchema(name)]),
-) as unknown as { readonly [Name in SettingName]: TUnsafe<ShownSettings[Name]> };
+) as unknown as { readonly [Name in SettingName]: TUnsafe<Read<Name>> };
 
 /** Reads and writes of a setting have one name for its values. */
 function choiceName(name: SettingName): string {

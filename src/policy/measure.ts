@@ -1,3 +1,4 @@
+import { percentile } from '../lib/percentile.ts';
 import type { Outcome } from './referee.ts';
 import { HOUR_MS, MINUTE_MS, type Workload } from './workload.ts';
 
@@ -40,7 +41,11 @@ export function measure(played: readonly Played[]): Measures {
     removed,
     undecided: pullRequests - merged - removed,
     mergedPerHour: ratio(merged, makespanMs / HOUR_MS),
-    timeToLandMinutes: { p50: percentile(times, 50), p95: percentile(times, 95), p99: percentile(times, 99) },
+    timeToLandMinutes: {
+      p50: roundedPercentile(times, 50),
+      p95: roundedPercentile(times, 95),
+      p99: roundedPercentile(times, 99),
+    },
     runs,
     runsPerDecided: ratio(runs, merged + removed),
     ciHours: round(sum(({ outcome }) => outcome.ciMs) / HOUR_MS),
@@ -59,9 +64,8 @@ function timesToLand({ workload, outcome }: Played): number[] {
   });
 }
 
-/** The nearest-rank percentile of a sorted list. */
-function percentile(sorted: readonly number[], percent: number): number | null {
-  const value = sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)];
+function roundedPercentile(sorted: readonly number[], percent: number): number | null {
+  const value = percentile(sorted, percent);
   return value === undefined ? null : round(value);
 }
 

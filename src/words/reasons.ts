@@ -232,16 +232,18 @@ function tellFailure(facts: Facts): Told {
 function timeoutText(facts: Facts): string {
   const { timeout } = facts;
   if (timeout === undefined) return `${theChecks(facts.checks)} took too long.`;
-  const limit = `${timeout.minutes} minutes (testingTimeoutMinutes)`;
+  const why = timeout.isAutomatic ? 'testingTimeoutMinutes is unset and follows the queue' : 'testingTimeoutMinutes';
+  const limit = `${timeout.minutes} minutes (${why})`;
   return timeout.isBegun
     ? `${theChecks(facts.checks)} did not finish within ${limit}.`
     : `${theChecks(facts.checks)} never started within ${limit}.`;
 }
 
 function timeoutAdvice(facts: Facts): string {
-  return facts.timeout?.isBegun === false
-    ? `Let CI run for test branches and report ${failing(facts)}, then submit it again.`
-    : 'Make it faster or raise testingTimeoutMinutes of the queue, then submit it again.';
+  if (facts.timeout?.isBegun === false)
+    return `Let CI run for test branches and report ${failing(facts)}, then submit it again.`;
+  const change = facts.timeout?.isAutomatic ? 'set a larger' : 'raise';
+  return `Make it faster or ${change} testingTimeoutMinutes of the queue, then submit it again.`;
 }
 
 const NAMED_TESTS = 3;

@@ -191,7 +191,7 @@ describe('settings that change while entries are in the line', () => {
     assert.equal(told.queue.settings.concurrency, 4);
   });
 
-  story('uses the testing timeout as it is, also for what runs already [V23]')`
+  story('uses the testing timeout as it is, also for what runs already [V23] [V78]')`
     submit A; wait 20m; set testingTimeoutMinutes=15 → A=failed; why A=TEST_RUN_TIMEOUT
   `;
 });

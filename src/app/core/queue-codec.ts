@@ -2,15 +2,18 @@ import type { Candidate, CandidateNumber } from '../../engine/model/candidate.ts
 import type { Effect } from '../../engine/model/effect.ts';
 import { buildIndex, reindex } from '../../engine/model/entry-index.ts';
 import type { QueueEvent } from '../../engine/model/event.ts';
+import { NOTHING_LEARNED } from '../../engine/model/learned.ts';
 import { type Place, WAITING } from '../../engine/model/place.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { createQueue, type Entry, isLive, NEW_ENTRY, type Queue, type Removal } from '../../engine/model/queue.ts';
 import { DEFAULT_SETTINGS } from '../../engine/model/settings.ts';
 import type { ImpactedTargets } from '../../engine/model/targets.ts';
+import { FIRST_TIMEOUT_MINUTES } from '../../engine/model/testing-timeout.ts';
 import type { Transition } from '../../engine/model/work.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { deleteIn, getIn, intMapOf, setIn } from '../../lib/int-map.ts';
+import { present } from '../../lib/present.ts';
 import type {
   CandidateRow,
   EffectRow,
@@ -39,6 +42,8 @@ type StoredTargets = { readonly from?: 'fork' } & (
 /** The queue's own row: everything that has no row of its own and cannot be derived from those rows. */
 type StoredQueue = Omit<Queue, 'branch' | 'entries' | 'candidates' | 'passes' | 'index' | 'bisections'> & {
   readonly bisections: readonly StoredSearch[];
+  /** A timeout of 300 was set. In rows without it, 300 stands for an unset one. */
+  readonly isTimeoutSet?: true;
 };
 
 /** Servers of 0.2.0 keep the place of an entry in three fields, of which at most one is set, and read the same rows. */
@@ -69,17 +74,23 @@ function decodePlace({ candidate, bisection, conflictsWith }: StoredPlace): Plac
   return conflictsWith === undefined ? WAITING : { kind: 'aside', behind: conflictsWith };
 }
 
+// SPEC S8
 export function encodeQueue(queue: Queue): string {
   const { branch: _b, entries: _e, candidates: _c, passes: _p, index: _i, ...rest } = queue;
-  const stored: StoredQueue = { ...rest, bisections: encodeSearches(queue) };
+  const { testingTimeoutMinutes: minutes } = rest.settings;
+  const settings = { ...rest.settings, testingTimeoutMinutes: minutes ?? FIRST_TIMEOUT_MINUTES };
+  const isTimeoutSet = minutes === FIRST_TIMEOUT_MINUTES ? true : undefined;
+  const stored: StoredQueue = { ...rest, settings, bisections: encodeSearches(queue), ...present({ isTimeoutSet }) };
   return JSON.stringify(stored);
 }
 
 /** A field that is newer than the row gets its value from a new queue. */
+// SPEC S8
 export function decodeQueue(snapshot: QueueSnapshot): Queue {
-  const stored = JSON.parse(snapshot.queue.body) as StoredQueue;
+  const { isTimeoutSet, ...stored } = JSON.parse(snapshot.queue.body) as StoredQueue;
   const sets = indexTargetSets(snapshot.targetSets);
-  const settings = { ...DEFAULT_SETTINGS, ...stored.settings };
+  const isUnset = stored.settings.testingTimeoutMinutes === FIRST_TIMEOUT_MINUTES && isTimeoutSet !== true;
+  const settings = { ...DEFAULT_SETTINGS, ...stored.settings, ...(isUnset ? { testingTimeoutMinutes: null } : {}) };
   return indexed({
     ...createQueue(snapshot.queue.branch, settings, 'RUNNING'),
     ...stored,
@@ -92,6 +103,7 @@ export function decodeQueue(snapshot: QueueSnapshot): Queue {
       landingMode: stored.landing.landingMode ?? 'PUSH',
     },
     settings,
+    learned: { ...NOTHING_LEARNED, ...stored.learned },
     bisections: decodeSearches(stored.bisections),
     entries: intMapOf(snapshot.entries.map((row) => [row.prNumber, decodeEntry(row, sets)])),
     ...decodeCandidates(snapshot.candidates),

@@ -5,6 +5,7 @@ import { nextHeadTestAt } from '../../engine/evidence/hold.ts';
 import type { Frozen } from '../../engine/model/freeze.ts';
 import type { Hold, Queue } from '../../engine/model/queue.ts';
 import { entriesInOrder } from '../../engine/model/roster.ts';
+import { testingTimeout } from '../../engine/model/testing-timeout.ts';
 import { formatInstant, optionalInstant } from '../../lib/clock.ts';
 import { memo } from '../../lib/memo.ts';
 import { present } from '../../lib/present.ts';
@@ -18,7 +19,9 @@ export type QueueConfigView = ReplyOf<typeof updateQueue>;
 type HoldView = NonNullable<QueueView['held']>;
 type AlarmView = QueueView['alarms'][number];
 
-// SPEC S3
+const AUTOMATIC = ['bisectionConcurrency', 'testingTimeoutMinutes'] as const;
+
+// SPEC S3, S7
 export function viewQueueConfig(queue: Queue): QueueConfigView {
   const { settings, state, stateChange, branch, parked, hold, frozen } = queue;
   return {
@@ -26,6 +29,8 @@ export function viewQueueConfig(queue: Queue): QueueConfigView {
     state: parked === undefined ? state : 'PAUSED',
     branch,
     bisectionConcurrency: settings.bisectionConcurrency ?? settings.concurrency,
+    testingTimeoutMinutes: testingTimeout(queue),
+    automaticSettings: AUTOMATIC.filter((name) => settings[name] === null),
     ...present({
       stateSince: optionalInstant(stateChange?.at),
       stateBy: stateChange?.by,

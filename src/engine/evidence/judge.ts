@@ -6,6 +6,7 @@ import type { Check } from '../model/check.ts';
 import { isAwaited, JUDGEMENT_MS, MAX_REPETITIONS, NOT_JUDGED, NOTHING_FAILED } from '../model/judgement.ts';
 import type { Queue } from '../model/queue.ts';
 import { candidatesOf } from '../model/roster.ts';
+import { testingTimeout } from '../model/testing-timeout.ts';
 import { deniedIn, excusesOf, needsHonor, withFinding, withoutWaiver } from '../model/waiver.ts';
 import { keepCandidate, stillLive, type Work } from '../model/work.ts';
 
@@ -127,8 +128,8 @@ export function awaitedUntil({ judgement }: Check): Instant {
 }
 
 /** When the candidate times out; undefined if it cannot time out now. */
-export function testingEndsAt({ settings }: Queue, candidate: Candidate): Instant | undefined {
-  const limitMs = settings.testingTimeoutMinutes * 60_000;
+export function testingEndsAt(queue: Queue, candidate: Candidate): Instant | undefined {
+  const limitMs = testingTimeout(queue, candidate) * 60_000;
   const { state, testingSince } = candidate;
   if (limitMs === 0 || state !== 'testing' || testingSince === undefined) return undefined;
   return isJudging(candidate) ? undefined : clockOf(candidate, testingSince) + limitMs;
@@ -155,7 +156,8 @@ export function failOverdue(work: Work): void {
     if (endsAt === undefined || work.at < endsAt) continue;
     const checks = openChecks(candidate);
     const isBegun = candidate.checks.some(({ name }) => checks.includes(name));
-    const timeout = { minutes: work.queue.settings.testingTimeoutMinutes, isBegun };
+    const automatic = work.queue.settings.testingTimeoutMinutes === null ? ({ isAutomatic: true } as const) : {};
+    const timeout = { minutes: testingTimeout(work.queue, candidate), isBegun, ...automatic };
     failCandidate(work, candidate, { reason: 'TEST_RUN_TIMEOUT', checks, timeout });
   }
 }

@@ -19,8 +19,9 @@ export function learnDecision(work: Work, entry: Entry, outcome: 0 | 1): void {
 }
 
 /** Failed runs of a tree that passes were flakes. Timeouts and checks without a result say nothing about the tree. */
-// SPEC K3
-export function learnPass(work: Work, { number, purpose, beneath, commit, testingSince }: Candidate): void {
+// SPEC K3, V77
+export function learnPass(work: Work, run: Candidate): void {
+  const { number, purpose, beneath, commit, testingSince, checks, required } = run;
   const { queue, at } = work;
   const isFlake = ({ state, failure, commit: other, number: its }: Candidate) =>
     its !== number &&
@@ -34,5 +35,6 @@ export function learnPass(work: Work, { number, purpose, beneath, commit, testin
   const tookMs = testingSince === undefined ? undefined : Math.max(0, at - testingSince);
   // A failure on top of what has not passed is often never settled, so that such passes do not count either.
   const isSettled = purpose.kind !== 'main' || unlanded(queue, beneath).every(({ state }) => state === 'TESTS_PASSED');
-  amend(work, { passes, learned: withPass(queue.learned, { flakes, isSettled, tookMs }) });
+  const isAgain = checks.some(({ name, repeatedAt }) => repeatedAt !== undefined && required?.names.includes(name));
+  amend(work, { passes, learned: withPass(queue.learned, { flakes, isSettled, tookMs, isAgain }) });
 }

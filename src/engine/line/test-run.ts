@@ -7,6 +7,7 @@ import { inLine } from '../model/place.ts';
 import { type Because, findCandidate, mayTest, type Queue } from '../model/queue.ts';
 import { areSameChecks, type RequiredChecks } from '../model/required.ts';
 import { candidatesOf, unlanded } from '../model/roster.ts';
+import { automaticTimeout } from '../model/testing-timeout.ts';
 import { excusedIn, isDoubted, waivedIn } from '../model/waiver.ts';
 import { addCandidate, endCandidate, keep, keepCandidate, move, stillLive, type Work } from '../model/work.ts';
 import { learnPass } from './learn.ts';
@@ -49,7 +50,8 @@ function runChecks(work: Work, candidate: Candidate): void {
     keepCandidate(work, { ...candidate, sameTreeAs: candidate.number });
     return;
   }
-  keepCandidate(work, { ...candidate, sameTreeAs: undefined, testingSince: work.at });
+  const limit = present({ timeoutMinutes: automaticTimeout(work.queue.learned) });
+  keepCandidate(work, { ...candidate, sameTreeAs: undefined, testingSince: work.at, ...limit });
   work.effects.push({ kind: 'start_checks', candidate: candidate.number });
 }
 

@@ -85,6 +85,8 @@ export interface Candidate {
   readonly commit: BuiltCommit | undefined;
   readonly required: RequiredChecks | undefined;
   readonly testingSince: Instant | undefined;
+  /** The automatic timeout when its tests began. Absent if too few runs had passed. */
+  readonly timeoutMinutes?: number;
   readonly checks: readonly Check[];
   /**
    * The candidate under test that has the same tree: its pass counts for this one too. Its own number means that its
@@ -163,6 +165,8 @@ export interface Timeout {
   readonly minutes: number;
   /** At least one of the open checks had reported. */
   readonly isBegun: boolean;
+  /** The setting was unset: the limit followed the queue. */
+  readonly isAutomatic?: true;
 }
 
 export interface DeniedWaiver {

@@ -15,6 +15,8 @@ export interface Learned {
   readonly records: Records;
   /** The decayed mean of runs that passed; undefined before the first. */
   readonly durationMs: number | undefined;
+  /** How long the latest runs took that passed, oldest first. Runs in which a check ran again are left out. */
+  readonly passSeconds: readonly number[];
 }
 
 /** `hits` of `seen`, both decayed. */
@@ -50,6 +52,7 @@ export const NOTHING_LEARNED: Learned = {
   flakes: { hits: 1, seen: 20 },
   records: { runs: 0, seen: 0, tests: {} },
   durationMs: undefined,
+  passSeconds: [],
 };
 
 const DECAY = 0.99;
@@ -69,6 +72,7 @@ const LEAST_HITS = 0.05;
 /** As many successes, never seen, count against little evidence. */
 const DOUBT_WEIGHT = 50;
 const MOST_OUTCOMES = 512;
+const MOST_PASSES = 40;
 
 function count({ hits, seen }: Share, hit: number): Share {
   return { hits: DECAY * hits + hit, seen: DECAY * seen + 1 };
@@ -126,11 +130,13 @@ interface PassedRun {
   /** A failure in its place would have been settled. */
   readonly isSettled: boolean;
   readonly tookMs: number | undefined;
+  /** A check of it ran again, maybe long after it had failed. */
+  readonly isAgain: boolean;
 }
 
 /** A run passed, after failed runs of the same tree. */
-export function withPass(learned: Learned, { flakes: flaky, isSettled, tookMs }: PassedRun): Learned {
-  let { flakes, durationMs, records } = learned;
+export function withPass(learned: Learned, { flakes: flaky, isSettled, tookMs, isAgain }: PassedRun): Learned {
+  let { flakes, durationMs, passSeconds, records } = learned;
   for (const tests of flaky) {
     const { tests: known } = records;
     if (!tests.some((test) => known[test] !== undefined)) flakes = count(flakes, 1);
@@ -139,8 +145,9 @@ export function withPass(learned: Learned, { flakes: flaky, isSettled, tookMs }:
   records = withGoodRun(records, []);
   if (tookMs !== undefined) {
     durationMs = durationMs === undefined ? tookMs : DURATION_DECAY * durationMs + (1 - DURATION_DECAY) * tookMs;
+    if (!isAgain) passSeconds = [...passSeconds, Math.ceil(tookMs / 1000)].slice(-MOST_PASSES);
   }
-  return { ...learned, flakes: isSettled ? count(flakes, 0) : flakes, durationMs, records };
+  return { ...learned, flakes: isSettled ? count(flakes, 0) : flakes, durationMs, passSeconds, records };
 }
 
 /** A run of a tree that passes, in which these tests failed. */

@@ -11,7 +11,7 @@ describe('settings', () => {
   for (const [name, good, bad] of [
     ['concurrency', [1, 1000], [0, 1001, 1.5, '5', null, Number.NaN]],
     ['bisectionConcurrency', [0, 1000, null], [-1, 1001]],
-    ['testingTimeoutMinutes', [0, 10080], [10081, -1]],
+    ['testingTimeoutMinutes', [0, 10080, null], [10081, -1]],
     ['pendingFailureDepth', [0, 1000], [1001]],
     ['batchingMinSize', [1, 1000], [0]],
     ['runCost', [0.1, 2.5, 100], [0, 0.09, 101, Number.NaN, Number.POSITIVE_INFINITY, '2', null]],

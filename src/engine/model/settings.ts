@@ -24,7 +24,8 @@ export interface QueueSettings {
   readonly concurrency: number;
   /** Null: the same as `concurrency`. 0: bisections have no slots of their own and share the main ones. */
   readonly bisectionConcurrency: number | null;
-  readonly testingTimeoutMinutes: number;
+  /** Null: it follows the runs of the queue. 0: tests may take forever. */
+  readonly testingTimeoutMinutes: number | null;
   readonly notReadyTimeoutHours: number;
   readonly priorityAgeingHours: number;
   readonly pendingFailureDepth: number;
@@ -96,10 +97,13 @@ export const SETTING_SPECS: { readonly [Name in SettingName]: SettingSpec } = {
     nullable: true,
     text: 'How many candidates of bisections may be under test at once, beside the main ones; 0 shares the main slots. Reads as concurrency while unset; null unsets it.',
   },
-  testingTimeoutMinutes: integer(
-    { min: 0, max: 10080 },
-    'A candidate whose required checks are not all there after this many minutes has failed; 0 waits forever.',
-  ),
+  testingTimeoutMinutes: {
+    kind: 'integer',
+    min: 0,
+    max: 10080,
+    nullable: true,
+    text: 'A candidate whose required checks are not all there after this many minutes has failed; 0 waits forever. While unset it follows the queue: four times the 95th percentile of its latest passed runs, at least 10 minutes, or 300 before 20 runs have passed; null unsets it.',
+  },
   notReadyTimeoutHours: integer(
     { min: 0, max: 720 },
     'A pull request that has been NOT_READY for this many hours is cancelled; 0 waits forever.',
@@ -195,7 +199,7 @@ export const DEFAULT_SETTINGS: QueueSettings = {
   mode: 'SINGLE',
   concurrency: 5,
   bisectionConcurrency: null,
-  testingTimeoutMinutes: 300,
+  testingTimeoutMinutes: null,
   notReadyTimeoutHours: 0,
   priorityAgeingHours: 0,
   pendingFailureDepth: 0,

@@ -7,6 +7,7 @@ import { type Candidate, type CandidateNumber, isRunAgain, isUnderTest } from '.
 import { policyOf } from '../model/policy.ts';
 import { findCandidate, type Queue } from '../model/queue.ts';
 import { lineOf, stateUnder, unlanded } from '../model/roster.ts';
+import { testingTimeout } from '../model/testing-timeout.ts';
 import { move, stillLive, type Work } from '../model/work.ts';
 import { searchInHalves } from './halves.ts';
 import { searchCandidate } from './prefix-search.ts';
@@ -85,7 +86,7 @@ function isUnfinished(candidate: Candidate): boolean {
 /** A hold lasts an hour after the failure, or the testing timeout if that is shorter. */
 // SPEC V6
 export function holdEndsAt(queue: Queue, candidate: Candidate): number {
-  const timeoutMs = queue.settings.testingTimeoutMinutes * 60_000;
+  const timeoutMs = testingTimeout(queue, candidate) * 60_000;
   const holdMs = timeoutMs === 0 ? MAX_HOLD_MS : Math.min(MAX_HOLD_MS, timeoutMs);
   return (candidate.failure?.at ?? 0) + holdMs;
 }

@@ -50,7 +50,8 @@ describe('/trunk/v1', () => {
       assert.equal('alarms' in queue, false);
     }
     const translate = trunkDialect.translatorFor(operationOf('getQueue'));
-    assert.equal('learned' in (translate({ enqueuedPullRequests: [], learned: {} }) as object), false);
+    for (const name of ['learned', 'automaticSettings'])
+      assert.equal(name in (translate({ enqueuedPullRequests: [], [name]: [] }) as object), false, name);
     assert.deepEqual([sluiceDialect.hasAlarms, trunkDialect.hasAlarms], [true, false]);
   });
 

@@ -103,7 +103,10 @@ function withoutHead(body: unknown): unknown {
 /** Without alarms, holds, freezes and statistics, and with required checks as plain names: their apps are an extension of ours. */
 // SPEC H25
 function asQueue(queue: unknown): Json {
-  const rest = without(queue as Json, 'alarms held learned frozen stateSince stateBy stateReason stateUntil');
+  const rest = without(
+    queue as Json,
+    'alarms held learned frozen automaticSettings stateSince stateBy stateReason stateUntil',
+  );
   const statuses = rest['requiredStatuses'] as readonly RequiredStatus[] | null;
   return { ...rest, requiredStatuses: statuses?.map(toName) ?? null };
 }

@@ -10,6 +10,7 @@ const DEFAULTS = {
   concurrency: 5,
   bisectionConcurrency: 5,
   testingTimeoutMinutes: 300,
+  automaticSettings: ['bisectionConcurrency', 'testingTimeoutMinutes'],
   notReadyTimeoutHours: 0,
   priorityAgeingHours: 0,
   pendingFailureDepth: 0,
@@ -134,7 +135,15 @@ describe('queues over /v1', () => {
     await queue.git.commit('release', { files: { 'r.txt': 'r\n' } });
     const created = await queue.api.ok('createQueue', { ...ref, ...OTHERS });
     const learned = LEARNED;
-    assert.deepEqual(created, { ...OTHERS, branch: 'release', learned, alarms: [], enqueuedPullRequests: [] });
+    const automaticSettings: string[] = [];
+    assert.deepEqual(created, {
+      ...OTHERS,
+      automaticSettings,
+      branch: 'release',
+      learned,
+      alarms: [],
+      enqueuedPullRequests: [],
+    });
     const { version: _, ...queueThen } = await queue.api.ok<QueueView>('getQueue', ref);
     assert.deepEqual(queueThen, created);
   });
@@ -142,7 +151,7 @@ describe('queues over /v1', () => {
   test('updateQueue takes every setting, enums in either case, and answers the queue without its entries', async () => {
     const queue = await aQueue();
     const { stateSince, ...updated } = await queue.update(lowerCased(OTHERS));
-    assert.deepEqual(updated, { ...OTHERS, stateBy: 'admin', branch: 'main', learned: LEARNED });
+    assert.deepEqual(updated, { ...OTHERS, automaticSettings: [], stateBy: 'admin', branch: 'main', learned: LEARNED });
     assert.deepEqual(await withoutVersion(queue), { ...updated, stateSince, alarms: [], enqueuedPullRequests: [] });
   });
 
@@ -276,6 +285,20 @@ describe('queues over /v1', () => {
     assert.equal((await queue.update({ bisectionConcurrency: 2 })).bisectionConcurrency, 2);
     assert.equal((await queue.update({ concurrency: 3 })).bisectionConcurrency, 2);
     assert.equal((await queue.update({ bisectionConcurrency: null })).bisectionConcurrency, 3);
+  });
+
+  test('testingTimeoutMinutes reads as what holds while it is unset, also where 300 is set, and null unsets it [S7] [S8]', async () => {
+    const queue = await aQueue();
+    const read = ({ testingTimeoutMinutes, automaticSettings }: Partial<QueueView>) =>
+      `${testingTimeoutMinutes} ${automaticSettings?.join()}`;
+    assert.equal(read(await queue.getQueue()), '300 bisectionConcurrency,testingTimeoutMinutes');
+    for (const minutes of [0, 45, 300])
+      assert.equal(read(await queue.update({ testingTimeoutMinutes: minutes })), `${minutes} bisectionConcurrency`);
+    assert.equal(read(await queue.getQueue()), '300 bisectionConcurrency');
+    const trunk = await world.server.trunk.ok<QueueView>('getQueue', queue.ref);
+    assert.equal(read(trunk), '300 undefined');
+    const unset = await queue.update({ testingTimeoutMinutes: null });
+    assert.equal(read(unset), '300 bisectionConcurrency,testingTimeoutMinutes');
   });
 
   test('deleteQueue: refused while anything is in it, then {}, then not found', async () => {

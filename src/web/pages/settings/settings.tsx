@@ -45,7 +45,9 @@ function Form({ place, queue, settings, onChange }: FormProps) {
   const edited = useSignal<ReadonlyMap<string, string>>(new Map());
   const isAsked = useSignal(false);
   const isEditable = may(place, 'admin');
-  const currentOf = ({ name }: Setting) => (queue as unknown as Readonly<Record<string, unknown>>)[name];
+  const readingOf = ({ name }: Setting) => (queue as unknown as Readonly<Record<string, unknown>>)[name];
+  const isAutomatic = ({ name }: Setting) => queue.automaticSettings?.includes(name) === true;
+  const currentOf = (setting: Setting) => (isAutomatic(setting) ? null : readingOf(setting));
   const changed = settings.filter((setting) => {
     const field = edited.value.get(setting.name);
     return field !== undefined && field !== toField(setting, currentOf(setting));
@@ -73,6 +75,7 @@ function Form({ place, queue, settings, onChange }: FormProps) {
               <Field
                 setting={setting}
                 field={edited.value.get(setting.name) ?? toField(setting, currentOf(setting))}
+                hint={isAutomatic(setting) ? `${readingOf(setting)} (automatic)` : ''}
                 isEditable={isEditable}
                 onEdit={(field) => edit(setting, field)}
               />
@@ -134,11 +137,13 @@ function Form({ place, queue, settings, onChange }: FormProps) {
 interface FieldProps {
   readonly setting: Setting;
   readonly field: string;
+  /** The value that holds while the setting is unset. */
+  readonly hint: string;
   readonly isEditable: boolean;
   readonly onEdit: (field: string) => void;
 }
 
-function Field({ setting, field, isEditable, onEdit }: FieldProps) {
+function Field({ setting, field, hint, isEditable, onEdit }: FieldProps) {
   const { name, kind, choices, least, most } = setting;
   const id = `setting-${name}`;
   if (kind === 'choice' || kind === 'flag') {
@@ -168,6 +173,7 @@ function Field({ setting, field, isEditable, onEdit }: FieldProps) {
   const common = {
     id,
     value: field,
+    placeholder: hint,
     disabled: !isEditable,
     onInput: (event: { readonly currentTarget: HTMLInputElement }) => onEdit(event.currentTarget.value),
   };
