@@ -22,7 +22,7 @@ export async function createQueueInProcess(
   const forge = new FakeForge(forgeRepository);
   const world = await createInProcess({ ...options, forges: new Map([['local', forge]]) });
   const ref = { repo: world.scope.repo, targetBranch: 'main' };
-  await world.ok('/v1/createQueue', ref);
+  await world.ok('/v1/createQueue', { ...ref, confirmFailures: 'NEVER' });
   const openOne = (_: unknown, index: number) =>
     forgeRepository.openPullRequest({ base: 'main', files: { [`file${index}`]: 'x' }, message: 'A change' }).number;
   return { ...world, forgeRepository, forge, ref, open: (count) => Array.from({ length: count }, openOne) };

@@ -10,7 +10,7 @@ import type { QueueEvent } from '../../../src/engine/model/event.ts';
 import type { Priority } from '../../../src/engine/model/priority.ts';
 import type { PrNumber, PullRequestFacts } from '../../../src/engine/model/pull-request.ts';
 import { createQueue, type EntryId, type EntryState } from '../../../src/engine/model/queue.ts';
-import { DEFAULT_SETTINGS, type QueueSettings } from '../../../src/engine/model/settings.ts';
+import type { QueueSettings } from '../../../src/engine/model/settings.ts';
 import type { LandAnswer } from '../../../src/forge/forge.ts';
 import type { Hosting } from '../../../src/forge/hosting.ts';
 import type { Sha } from '../../../src/lib/sha.ts';
@@ -23,6 +23,7 @@ import { aTest, storeQueue } from '../../helpers/store-rows.ts';
 import { applyResults } from '../../helpers/test-results.ts';
 import { NOON } from './manual-clock.ts';
 import { WorkerWorld } from './worker-world.ts';
+import { FAILING_ONCE } from '../failing-once.ts';
 
 /** A little longer than the delay of page updates. */
 const UPDATED_MS = 2_500;
@@ -76,7 +77,7 @@ export class PageWorld {
     const old = await this.store.queues.find(repositoryId, branch);
     if (old !== undefined) await this.store.queues.delete(old.id, old.version, { at: NOON, by: 'ada' });
     this.app.directory.forget();
-    const body = encodeQueue(createQueue(branch, { ...DEFAULT_SETTINGS, ...settings }, 'RUNNING', { hasPages: true }));
+    const body = encodeQueue(createQueue(branch, { ...FAILING_ONCE, ...settings }, 'RUNNING', { hasPages: true }));
     const given = id === undefined ? {} : { id: id as QueueId };
     const queue = await storeQueue(this.store, { repositoryId, branch, body, ...given });
     const head = this.#world.repository.getHead('main');

@@ -5,7 +5,7 @@ import { encodeQueue } from '../../../src/app/core/queue-codec.ts';
 import type { QueueEvent } from '../../../src/engine/model/event.ts';
 import type { PrNumber, PullRequestFacts } from '../../../src/engine/model/pull-request.ts';
 import { createQueue, type EntryId, type Queue } from '../../../src/engine/model/queue.ts';
-import { DEFAULT_SETTINGS, type QueueSettings } from '../../../src/engine/model/settings.ts';
+import type { QueueSettings } from '../../../src/engine/model/settings.ts';
 import type { Timing } from '../../../src/lib/clock.ts';
 import type { Sha } from '../../../src/lib/sha.ts';
 import type { QueueId } from '../../../src/storage/queues.ts';
@@ -15,6 +15,7 @@ import type { FakeForge } from '../../fake/fake-forge.ts';
 import { FakeRepository } from '../../fake/fake-repository.ts';
 import { storeQueue, storeRepository } from '../../helpers/store-rows.ts';
 import { createTestApp } from './create-app.ts';
+import { FAILING_ONCE } from '../failing-once.ts';
 
 const HOST = 'forge.test';
 type Files = Readonly<Record<string, string>>;
@@ -45,7 +46,7 @@ export abstract class ShellWorld {
 
   async addQueue(branch: string, settings: Partial<QueueSettings> = {}): Promise<QueueId> {
     const { repositoryId } = this;
-    const body = encodeQueue(createQueue(branch, { ...DEFAULT_SETTINGS, ...settings }, 'RUNNING'));
+    const body = encodeQueue(createQueue(branch, { ...FAILING_ONCE, ...settings }, 'RUNNING'));
     const { id } = await storeQueue(this.store, { repositoryId, branch, body });
     await this.observe(this.head, id);
     return id;
