@@ -4,7 +4,7 @@ import { findCandidate } from '../../engine/model/queue.ts';
 import type { BuildAnswer } from '../../forge/forge.ts';
 import { present } from '../../lib/present.ts';
 import { findAnyCandidate } from '../queue/find-entry.ts';
-import { observeTargetBranch } from '../queue/read-target-branch.ts';
+import { observeTargetBranch } from '../queue/forge-facts.ts';
 import { getTestSettings } from '../tests/stored-test-settings.ts';
 import {
   DONE,
