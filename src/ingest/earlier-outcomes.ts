@@ -1,8 +1,7 @@
 import type { EarlierOutcome } from '../flaky/core/run.ts';
 import type { BatchFacts } from '../storage/test-ingest.ts';
 import type { KeptTests } from './kept-tests.ts';
-import type { ProcessingDeps } from './processing.ts';
-import type { RunsByTest } from './upload-parts.ts';
+import type { ProcessingDeps, RunsByTest } from './upload-parts.ts';
 
 /** Outcomes in other uploads of the same commit and job, by test number. */
 export type Earlier = ReadonlyMap<number, readonly EarlierOutcome[]>;

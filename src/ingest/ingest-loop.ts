@@ -14,14 +14,12 @@ import { Interrupted, Stale, Superseded } from './interrupts.ts';
 import { KeptRepositories } from './kept-repositories.ts';
 import type { Crashes } from './process-messages.ts';
 import { endUpload, outcomeOf, processUpload } from './process-upload.ts';
-import type { Processed, ProcessingDeps } from './processing.ts';
 import { type ReadSources, readUpload } from './read/read-upload.ts';
 import { createTestNameCache } from './read/test-name-cache.ts';
 import type { KeepLimits } from './retention.ts';
 import { FIRST_RETENTION_MS } from './schedule.ts';
-import type { TestLimits } from './test-limits.ts';
 import { type RetentionSchedule, Upkeep } from './upkeep.ts';
-import { PART_LIMITS, type PartLimits } from './upload-parts.ts';
+import { PART_LIMITS, type PartLimits, type Processed, type ProcessingDeps, type TestLimits } from './upload-parts.ts';
 import { UploadTurns, type UploadTurnsOptions } from './upload-turns.ts';
 
 /**

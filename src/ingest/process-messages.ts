@@ -4,7 +4,7 @@ import { type PlaceQuestion, UNKNOWN_PLACE, type UploadPlace } from '../flaky/up
 import type { Instant, Timing } from '../lib/clock.ts';
 import { LOG_LEVELS, type Log, type LogLevel } from '../lib/log.ts';
 import type { KeepLimits } from './retention.ts';
-import type { TestLimits } from './test-limits.ts';
+import type { TestLimits } from './upload-parts.ts';
 
 /** Everything the process needs to begin. */
 export interface ProcessData extends KeepLimits, TestLimits {

@@ -12,12 +12,18 @@ import type { CheckResults } from '../storage/test-ingest.ts';
 import type { Upload, UploadOutcome } from '../storage/uploads.ts';
 import { endStatusOf, findPlaceOf, flawIssue, judgeFirstPart, placedFacts, type Verdict } from './judge-upload.ts';
 import type { KeptTests } from './kept-tests.ts';
-import type { Processed, ProcessingDeps } from './processing.ts';
 import type { ReadFacts, ReadRun, ReadSummary } from './read/read-run.ts';
 import { readRunsInSteps } from './read-runs.ts';
 import { commitTests, storePart } from './store-part.ts';
-import { cutIntoParts, type RunsByTest, type UploadPart } from './upload-parts.ts';
-import { CheckTally, UploadTally } from './upload-tally.ts';
+import {
+  CheckTally,
+  cutIntoParts,
+  type Processed,
+  type ProcessingDeps,
+  type RunsByTest,
+  type UploadPart,
+  UploadTally,
+} from './upload-parts.ts';
 
 // SPEC U32
 export async function processUpload(deps: ProcessingDeps, upload: Upload): Promise<Processed> {

@@ -8,12 +8,17 @@ import { Stale, Superseded } from './interrupts.ts';
 import { endStatusOf, flawIssue, type JudgedUpload } from './judge-upload.ts';
 import type { KeptTests } from './kept-tests.ts';
 import { introduceTests, type NewTests, observePart } from './observe-part.ts';
-import type { Processed, ProcessingDeps } from './processing.ts';
 import type { ReadRun, ReadSummary } from './read/read-run.ts';
-import type { ReachedLimits } from './test-limits.ts';
 import { batchFactsOf, type RepositorySettings } from './upload-facts.ts';
-import type { RunsByTest, UploadPart } from './upload-parts.ts';
-import { isTied, type UploadTally } from './upload-tally.ts';
+import {
+  isTied,
+  type Processed,
+  type ProcessingDeps,
+  type ReachedLimits,
+  type RunsByTest,
+  type UploadPart,
+  type UploadTally,
+} from './upload-parts.ts';
 
 interface PartToStore {
   readonly part: UploadPart;

@@ -13,7 +13,7 @@ import type { Store } from '../storage/store.ts';
 import type { Upload } from '../storage/uploads.ts';
 import { Interrupted, PutBack } from './interrupts.ts';
 import { LEASE_MS } from './schedule.ts';
-import type { TestLimits } from './test-limits.ts';
+import type { TestLimits } from './upload-parts.ts';
 
 export interface UploadTurnsOptions extends Pick<TestLimits, 'maxNewTests'> {
   /** The lease holder; the same after a restart. */
