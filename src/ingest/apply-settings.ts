@@ -10,8 +10,7 @@ import { eventRowOf, quarantineSettingsOf } from '../storage/test-codec.ts';
 import type { BatchFacts, StoredRun, TestMemory } from '../storage/test-ingest.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
 import { Stale } from './interrupts.ts';
-import { type KeptTest, showState, takeMemory } from './kept-test.ts';
-import type { KeptTests } from './kept-tests.ts';
+import { type KeptTest, type KeptTests, showState, takeMemory } from './kept-tests.ts';
 import { readRunsInSteps } from './read-runs.ts';
 import { type RepositorySettings, uploadFactsOf } from './upload-facts.ts';
 

@@ -5,8 +5,7 @@ import type { Repository, RepositoryId } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
 import { announceSettings, applySettings } from './apply-settings.ts';
 import { Stale } from './interrupts.ts';
-import { KeptTests } from './kept-tests.ts';
-import { storeMemories } from './store-memories.ts';
+import { KeptTests, storeMemories } from './kept-tests.ts';
 import { findSettings, type RepositorySettings } from './upload-facts.ts';
 
 export interface Kept {

@@ -9,8 +9,15 @@ import { eventRowOf, quarantineSettingsOf } from '../storage/test-codec.ts';
 import type { BatchFacts, StoredFailure, StoredRun, TestChange } from '../storage/test-ingest.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
 import type { Earlier } from './earlier-outcomes.ts';
-import { countUncounted, isSameList, type KeptTest, showState, takeMemory } from './kept-test.ts';
-import { type KeptTests, latestStart } from './kept-tests.ts';
+import {
+  countUncounted,
+  isSameList,
+  type KeptTest,
+  type KeptTests,
+  latestStart,
+  showState,
+  takeMemory,
+} from './kept-tests.ts';
 import type { ReadRun } from './read/read-run.ts';
 import { type RepositorySettings, uploadFactsOf } from './upload-facts.ts';
 import type { RunsByTest } from './upload-parts.ts';

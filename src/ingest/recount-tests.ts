@@ -8,7 +8,7 @@ import type { TestEventRow, TestRow } from '../storage/tests.ts';
 import type { Upload, UploadIgnored } from '../storage/uploads.ts';
 import { Stale } from './interrupts.ts';
 import type { Kept } from './kept-repositories.ts';
-import { type KeptTest, showState, takeMemory } from './kept-test.ts';
+import { type KeptTest, showState, takeMemory } from './kept-tests.ts';
 import { readRunsInSteps } from './read-runs.ts';
 import { uploadFactsOf } from './upload-facts.ts';
 

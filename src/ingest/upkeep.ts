@@ -9,11 +9,9 @@ import type { TestMemory } from '../storage/test-ingest.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
 import { Interrupted, Stale } from './interrupts.ts';
 import type { KeptRepositories } from './kept-repositories.ts';
-import { type KeptTest, showState, takeMemory } from './kept-test.ts';
-import type { KeptTests } from './kept-tests.ts';
+import { hasManyUncounted, type KeptTest, type KeptTests, showState, takeMemory } from './kept-tests.ts';
 import { recountTests } from './recount-tests.ts';
 import { forgetOldRuns, type KeepLimits, tidyUploads } from './retention.ts';
-import { hasManyUncounted } from './store-memories.ts';
 import type { RepositorySettings } from './upload-facts.ts';
 
 export interface RetentionSchedule {
