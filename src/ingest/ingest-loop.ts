@@ -10,17 +10,17 @@ import type { Repository, RepositoryId } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
 import type { CheckResults } from '../storage/test-ingest.ts';
 import type { Upload } from '../storage/uploads.ts';
-import { Interrupted, Stale, Superseded } from './interrupts.ts';
 import { KeptRepositories } from './kept-repositories.ts';
-import type { Crashes } from './process-messages.ts';
+import { Stale } from './kept-tests.ts';
+import { type Crashes, FIRST_RETENTION_MS } from './process-messages.ts';
 import { endUpload, outcomeOf, processUpload } from './process-upload.ts';
 import { type ReadSources, readUpload } from './read/read-upload.ts';
 import { createTestNameCache } from './read/test-name-cache.ts';
 import type { KeepLimits } from './retention.ts';
-import { FIRST_RETENTION_MS } from './schedule.ts';
+import { Superseded } from './store-part.ts';
 import { type RetentionSchedule, Upkeep } from './upkeep.ts';
 import { PART_LIMITS, type PartLimits, type Processed, type ProcessingDeps, type TestLimits } from './upload-parts.ts';
-import { UploadTurns, type UploadTurnsOptions } from './upload-turns.ts';
+import { Interrupted, UploadTurns, type UploadTurnsOptions } from './upload-turns.ts';
 
 /**
  * Processes uploads in turns, those of a repository in order of acceptance. Between them it does due work: statuses

@@ -3,9 +3,8 @@ import type { Timing } from '../lib/clock.ts';
 import type { OrganizationId } from '../storage/accounts.ts';
 import type { Repository, RepositoryId } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
-import { announceSettings, applySettings } from './apply-settings.ts';
-import { Stale } from './interrupts.ts';
-import { KeptTests, storeMemories } from './kept-tests.ts';
+import { applySettings } from './apply-settings.ts';
+import { KeptTests, Stale, storeMemories } from './kept-tests.ts';
 import { findSettings, type RepositorySettings } from './upload-facts.ts';
 
 export interface Kept {
@@ -114,7 +113,8 @@ export class KeptRepositories {
   async #applySettings(kept: KeptTests, first: RepositorySettings): Promise<RepositorySettings> {
     const monitorsOf = this.#createVersions(kept.repository.id, first);
     let settings = first;
-    await announceSettings(this.#store, { kept, at: this.#clock.now() });
+    // Raises the sequence number: a writer that read the old settings and has not committed yet gets a stale commit.
+    await kept.commit({ tests: [], memories: [], events: [] }, this.#clock.now());
     for (;;) {
       await this.#step();
       const at = this.#clock.now();

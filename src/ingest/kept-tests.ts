@@ -20,16 +20,24 @@ import type {
   CountedRuns,
   KnownTest,
   LoadedTests,
+  StoredBatch,
   StoredRun,
+  TestChange,
   TestMemory,
   UncountedBatch,
 } from '../storage/test-ingest.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
-import { Stale } from './interrupts.ts';
 import { type RepositorySettings, uploadFactsOf } from './upload-facts.ts';
+
+/** Another writer committed first: the repository's tests in memory must be read again. */
+export class Stale extends Error {
+  override readonly name = 'Stale';
+}
 
 /** Ids per query. */
 const LOAD_AT_ONCE = 5_000;
+/** A test may have some hundred thousand runs in a year. */
+const READ_AT_ONCE = 8;
 /** So many runs take about as much memory as one test. */
 const RUNS_PER_TEST = 10;
 /** Tests whose memories are stored in one transaction. */
@@ -107,6 +115,26 @@ export class KeptTests {
     for (let no = from; no < to && !isMissing; no += 1)
       isMissing = this.#uncounted.has(no) && this.byNo[no] === undefined;
     if (isMissing) this.#keepAll(await this.#store.testIngest.loadRange(this.repository.id, from, to), monitors);
+  }
+
+  /** Reads the stored runs of tests, a few tests at a time. */
+  async *readRuns(
+    of: { readonly testNos: readonly number[]; readonly since: Instant },
+    step: () => Promise<void>,
+  ): AsyncGenerator<{ readonly testNos: readonly number[]; readonly batches: readonly StoredBatch[] }> {
+    for (let from = 0; from < of.testNos.length; from += READ_AT_ONCE) {
+      await step();
+      const testNos = of.testNos.slice(from, from + READ_AT_ONCE);
+      yield { testNos, batches: await this.#store.testIngest.readRuns(this.repository.id, testNos, of.since) };
+    }
+  }
+
+  /** Stores a change that comes without runs. */
+  async commit(change: Pick<TestChange, 'tests' | 'memories' | 'events'>, at: Instant): Promise<void> {
+    const guard = { repositoryId: this.repository.id, expectedSeq: this.seq };
+    const seq = await this.#store.testIngest.commit({ ...guard, ...change, failures: [] }, at);
+    if (seq === undefined) throw new Stale();
+    this.seq = seq;
   }
 
   /** Memory use, in tests. */

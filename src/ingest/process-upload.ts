@@ -13,7 +13,6 @@ import type { Upload, UploadOutcome } from '../storage/uploads.ts';
 import { endStatusOf, findPlaceOf, flawIssue, judgeFirstPart, placedFacts, type Verdict } from './judge-upload.ts';
 import type { KeptTests } from './kept-tests.ts';
 import type { ReadFacts, ReadRun, ReadSummary } from './read/read-run.ts';
-import { readRunsInSteps } from './read-runs.ts';
 import { commitTests, storePart } from './store-part.ts';
 import {
   CheckTally,
@@ -87,7 +86,7 @@ function findMissing(deps: ProcessingDeps, upload: Upload, { groups }: UploadPar
  * beyond the stored number are the missing ones.
  */
 async function findMissingRuns(
-  { store, step }: ProcessingDeps,
+  { step }: ProcessingDeps,
   kept: KeptTests,
   { uploadId, groups }: { readonly uploadId: string; readonly groups: RunsByTest },
 ): Promise<RunsByTest> {
@@ -95,7 +94,7 @@ async function findMissingRuns(
   let since = Number.POSITIVE_INFINITY;
   for (const runs of groups.values()) for (const { startedAt } of runs) since = Math.min(since, startedAt);
   const counts = new Map<number, number>();
-  for await (const { batches } of readRunsInSteps(store, kept.repository.id, { testNos, since, step })) {
+  for await (const { batches } of kept.readRuns({ testNos, since }, step)) {
     for (const { facts, runs } of batches) {
       if (facts.uploadId !== uploadId) continue;
       for (const { testNo } of runs) counts.set(testNo, (counts.get(testNo) ?? 0) + 1);

@@ -6,10 +6,8 @@ import { eventRowOf, quarantineSettingsOf } from '../storage/test-codec.ts';
 import type { StoredBatch, TestMemory } from '../storage/test-ingest.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
 import type { Upload, UploadIgnored } from '../storage/uploads.ts';
-import { Stale } from './interrupts.ts';
 import type { Kept } from './kept-repositories.ts';
 import { type KeptTest, showState, takeMemory } from './kept-tests.ts';
-import { readRunsInSteps } from './read-runs.ts';
 import { uploadFactsOf } from './upload-facts.ts';
 
 /** Tests per transaction. */
@@ -27,7 +25,7 @@ export async function recountTests(
   for (let from = 0; from < numbers.length; from += TESTS_AT_ONCE) {
     await step();
     const some = numbers.slice(from, from + TESTS_AT_ONCE);
-    await use((kept) => recountSome(store, kept, { upload, ignored, numbers: some, at: clock.now(), step }));
+    await use((kept) => recountSome(kept, { upload, ignored, numbers: some, at: clock.now(), step }));
   }
   await store.uploadWork.markRecounted(upload.id);
 }
@@ -40,7 +38,7 @@ interface Recount {
   readonly step: () => Promise<void>;
 }
 
-async function recountSome(store: Store, { kept, settings }: Kept, of: Recount): Promise<void> {
+async function recountSome({ kept, settings }: Kept, of: Recount): Promise<void> {
   const { numbers, at } = of;
   const since = at - settings.settings.retentionDays * DAY_MS;
   await kept.loadNumbers(numbers, settings.monitors);
@@ -49,7 +47,7 @@ async function recountSome(store: Store, { kept, settings }: Kept, of: Recount):
   const memories: TestMemory[] = [];
   const acting = { settings: quarantineSettingsOf(settings.settings), at, actor: of.ignored.actor };
   const testNos = numbers.filter((no) => kept.byNo[no] !== undefined);
-  for await (const read of readRunsInSteps(store, kept.repository.id, { testNos, since, step: of.step })) {
+  for await (const read of kept.readRuns({ testNos, since }, of.step)) {
     for (const test of read.testNos.flatMap((no) => kept.byNo[no] ?? [])) {
       const past = ofTest(test, read.batches, of);
       const { state, events: happened } = takeBack(test.state, settings.monitors, { ...past, at });
@@ -60,11 +58,7 @@ async function recountSome(store: Store, { kept, settings }: Kept, of: Recount):
       test.isDirty = false;
     }
   }
-  const repositoryId = kept.repository.id;
-  const change = { repositoryId, expectedSeq: kept.seq, tests, memories, failures: [], events };
-  const seq = await store.testIngest.commit(change, at);
-  if (seq === undefined) throw new Stale();
-  kept.seq = seq;
+  await kept.commit({ tests, memories, events }, at);
 }
 
 function ofTest({ row }: KeptTest, batches: readonly StoredBatch[], { upload, ignored }: Recount) {

@@ -4,9 +4,8 @@ import type { SuiteRepeats } from '../junit/junit-case.ts';
 import type { TestChange } from '../storage/test-ingest.ts';
 import type { Upload } from '../storage/uploads.ts';
 import { findEarlierOutcomes } from './earlier-outcomes.ts';
-import { Stale, Superseded } from './interrupts.ts';
 import { endStatusOf, flawIssue, type JudgedUpload } from './judge-upload.ts';
-import type { KeptTests } from './kept-tests.ts';
+import { type KeptTests, Stale } from './kept-tests.ts';
 import { introduceTests, type NewTests, observePart } from './observe-part.ts';
 import type { ReadRun, ReadSummary } from './read/read-run.ts';
 import { batchFactsOf, type RepositorySettings } from './upload-facts.ts';
@@ -19,6 +18,11 @@ import {
   type UploadPart,
   type UploadTally,
 } from './upload-parts.ts';
+
+/** Another server held the lease meanwhile, and ended the upload or got further with it. */
+export class Superseded extends Error {
+  override readonly name = 'Superseded';
+}
 
 interface PartToStore {
   readonly part: UploadPart;
@@ -121,10 +125,9 @@ async function leaveOut(
  * these are tests without runs.
  */
 async function storeNewTests(
-  deps: ProcessingDeps,
+  { clock, newTestsAtOnce, step, onNewTests }: ProcessingDeps,
   of: Omit<NewTests, 'at'> & { readonly kept: KeptTests; readonly reached: ReachedLimits },
 ): Promise<void> {
-  const { clock, newTestsAtOnce, step, onNewTests } = deps;
   const { kept, reached } = of;
   const unknown: [string, readonly ReadRun[]][] = [];
   for (const [id, runs] of of.groups) if (!kept.byId.has(id)) unknown.push([id, runs]);
@@ -135,8 +138,7 @@ async function storeNewTests(
     await step();
     const at = clock.now();
     const groups = new Map(unknown.slice(from, from + newTestsAtOnce));
-    const change = { ...introduceTests(kept, { ...of, groups, at }), failures: [] };
-    await commitTests(deps, kept, { repositoryId: kept.repository.id, expectedSeq: kept.seq, ...change }, at);
+    await kept.commit(introduceTests(kept, { ...of, groups, at }), at);
     reached.noteNewTests(groups.size);
     onNewTests(groups.size);
   }

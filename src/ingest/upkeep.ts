@@ -7,12 +7,12 @@ import type { Store } from '../storage/store.ts';
 import { eventRowOf, quarantineSettingsOf } from '../storage/test-codec.ts';
 import type { TestMemory } from '../storage/test-ingest.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
-import { Interrupted, Stale } from './interrupts.ts';
 import type { KeptRepositories } from './kept-repositories.ts';
 import { hasManyUncounted, type KeptTest, type KeptTests, showState, takeMemory } from './kept-tests.ts';
 import { recountTests } from './recount-tests.ts';
 import { forgetOldRuns, type KeepLimits, tidyUploads } from './retention.ts';
 import type { RepositorySettings } from './upload-facts.ts';
+import { Interrupted } from './upload-turns.ts';
 
 export interface RetentionSchedule {
   readonly retentionAt: Instant;
@@ -137,7 +137,7 @@ export class Upkeep {
     for (const [repositoryId, tests] of Map.groupBy(due, (test) => test.repositoryId)) {
       const testIds = tests.map(({ testId }) => testId);
       await this.#lookAfter(repositoryId, (repository) =>
-        this.#kept.use(repository, (kept) => expireTests(this.#store, kept, { testIds, at: now })),
+        this.#kept.use(repository, (kept) => expireTests(kept, { testIds, at: now })),
       );
     }
     if (await this.#rollFigures(now)) return true;
@@ -217,7 +217,6 @@ const LOOK_AGAIN_MS = 60_000;
 /** Evaluates tests that are due without a new run: a monitor recovers, a mute or an override ends. */
 // SPEC F33
 async function expireTests(
-  store: Store,
   { kept, settings }: { readonly kept: KeptTests; readonly settings: RepositorySettings },
   { testIds, at }: { readonly testIds: readonly string[]; readonly at: Instant },
 ): Promise<void> {
@@ -237,10 +236,7 @@ async function expireTests(
     memories.push(notDueNow(takeMemory(test, kept.seq + 1), at));
     test.isDirty = false;
   }
-  const change = { repositoryId: kept.repository.id, expectedSeq: kept.seq, tests, memories, failures: [], events };
-  const seq = await store.testIngest.commit(change, at);
-  if (seq === undefined) throw new Stale();
-  kept.seq = seq;
+  await kept.commit({ tests, memories, events }, at);
 }
 
 function endOverride(test: KeptTest, events: TestEventRow[], at: Instant): boolean {
