@@ -6,18 +6,18 @@ import { expire } from '../flaky/evaluate.ts';
 import { fold, scopeOf } from '../flaky/observe.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Store } from '../storage/store.ts';
-import { eventRowOf, quarantineSettingsOf } from '../storage/test-codec.ts';
+import { eventRowOf, quarantineSettingsOf, uploadFactsOf } from '../storage/test-codec.ts';
 import type { BatchFacts, StoredRun, TestMemory } from '../storage/test-ingest.ts';
+import type { StoredTestSettings } from '../storage/test-settings.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
 import { type KeptTest, type KeptTests, showState, takeMemory } from './kept-tests.ts';
-import { type RepositorySettings, uploadFactsOf } from './upload-facts.ts';
 
 /** Tests per transaction. */
 export const SETTINGS_SLICE = 256;
 
 export interface SettingsToApply {
   readonly kept: KeptTests;
-  readonly settings: RepositorySettings;
+  readonly settings: StoredTestSettings;
   /** The monitors of an older version that a test may still follow. */
   readonly monitorsOf: (version: number) => Promise<readonly Monitor[]>;
   readonly at: Instant;
@@ -125,6 +125,6 @@ function windowMsOf(monitor: Monitor): number {
   }
 }
 
-function actorOf({ actor }: RepositorySettings): string {
+function actorOf({ actor }: StoredTestSettings): string {
   return actor ?? 'settings';
 }

@@ -5,6 +5,7 @@
  * the counts are restored from the runs that the stored state does not include. For such a test these are only passing
  * runs, and runs that are evidence for nothing: any other change of a test is stored with it at once.
  */
+
 import type { Monitor } from '../flaky/core/monitor.ts';
 import { onlyPathOf } from '../flaky/core/paths.ts';
 import type { TestState } from '../flaky/core/state.ts';
@@ -15,7 +16,7 @@ import { recordTest } from '../flaky/test-record.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Repository } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
-import { decodeState, encodeState, eventRowOf, nextCheckOf, overrideOf } from '../storage/test-codec.ts';
+import { decodeState, encodeState, eventRowOf, nextCheckOf, overrideOf, uploadFactsOf } from '../storage/test-codec.ts';
 import type {
   CountedRuns,
   KnownTest,
@@ -26,8 +27,8 @@ import type {
   TestMemory,
   UncountedBatch,
 } from '../storage/test-ingest.ts';
+import type { StoredTestSettings } from '../storage/test-settings.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
-import { type RepositorySettings, uploadFactsOf } from './upload-facts.ts';
 
 /** Another writer committed first: the repository's tests in memory must be read again. */
 export class Stale extends Error {
@@ -310,7 +311,7 @@ export function hasManyUncounted({ uncountedBatches, uncountedRuns }: KeptTests)
 // SPEC U35
 export async function storeMemories(
   store: Store,
-  { kept, settings }: { readonly kept: KeptTests; readonly settings: RepositorySettings },
+  { kept, settings }: { readonly kept: KeptTests; readonly settings: StoredTestSettings },
   step: () => Promise<void>,
 ): Promise<void> {
   const { seq: upToSeq } = kept;

@@ -5,8 +5,9 @@ import { cleanFailure, type FailureText, groupFailure, shorten } from '../flaky/
 import { observe, scopeOf, type UploadScope } from '../flaky/observe.ts';
 import { isBlockingRun } from '../flaky/quarantine.ts';
 import type { Instant } from '../lib/clock.ts';
-import { eventRowOf, quarantineSettingsOf } from '../storage/test-codec.ts';
+import { eventRowOf, quarantineSettingsOf, uploadFactsOf } from '../storage/test-codec.ts';
 import type { BatchFacts, StoredFailure, StoredRun, TestChange } from '../storage/test-ingest.ts';
+import type { StoredTestSettings } from '../storage/test-settings.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
 import type { Earlier } from './earlier-outcomes.ts';
 import {
@@ -19,7 +20,6 @@ import {
   takeMemory,
 } from './kept-tests.ts';
 import type { ReadRun } from './read/read-run.ts';
-import { type RepositorySettings, uploadFactsOf } from './upload-facts.ts';
 import type { RunsByTest } from './upload-parts.ts';
 
 /** Runs by test id, with the facts that a new test needs. */
@@ -27,7 +27,7 @@ export interface NewTests {
   readonly facts: BatchFacts;
   readonly groups: RunsByTest;
   readonly variant: string;
-  readonly settings: RepositorySettings;
+  readonly settings: StoredTestSettings;
   readonly at: Instant;
 }
 

@@ -2,13 +2,12 @@ import { DAY_MS } from '../flaky/core/detector.ts';
 import { takeBack } from '../flaky/take-back.ts';
 import type { Instant, Timing } from '../lib/clock.ts';
 import type { Store } from '../storage/store.ts';
-import { eventRowOf, quarantineSettingsOf } from '../storage/test-codec.ts';
+import { eventRowOf, quarantineSettingsOf, uploadFactsOf } from '../storage/test-codec.ts';
 import type { StoredBatch, TestMemory } from '../storage/test-ingest.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
 import type { Upload, UploadIgnored } from '../storage/uploads.ts';
 import type { Kept } from './kept-repositories.ts';
 import { type KeptTest, showState, takeMemory } from './kept-tests.ts';
-import { uploadFactsOf } from './upload-facts.ts';
 
 /** Tests per transaction. */
 const TESTS_AT_ONCE = 256;

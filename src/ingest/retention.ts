@@ -1,7 +1,7 @@
 import type { Instant } from '../lib/clock.ts';
 import type { Repository } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
-import { findSettings } from './upload-facts.ts';
+import { readTestSettings } from '../storage/test-codec.ts';
 
 const DAY_MS = 86_400_000;
 /** Rows per transaction. */
@@ -30,7 +30,7 @@ export async function forgetOldRuns(
 ): Promise<number> {
   let forgotten = 0;
   for (const repository of repositories) {
-    const { settings } = await findSettings(store, repository);
+    const { settings } = await readTestSettings(store, repository);
     for (let count = -1; count !== 0; forgotten += count) {
       await step();
       count = await store.testUpkeep.forget(repository.id, now - settings.retentionDays * DAY_MS, FORGET_AT_ONCE);
@@ -51,7 +51,7 @@ export async function tidyUploads(
   repositories: readonly Repository[],
   { now, limits }: { readonly now: Instant; readonly limits: KeepLimits },
 ): Promise<number> {
-  const all = await Promise.all(repositories.map((repository) => findSettings(store, repository)));
+  const all = await Promise.all(repositories.map((repository) => readTestSettings(store, repository)));
   const days = Math.max(limits.uploadKeepDays, ...all.map(({ settings }) => settings.retentionDays));
   return store.uploadWork.tidy({
     now,

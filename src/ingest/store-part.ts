@@ -1,14 +1,16 @@
 /** Stores a part of an upload: new tests in small transactions, then runs, memories and the progress of the upload in one. */
+
+import type { EvidenceFlaw } from '../flaky/core/evidence.ts';
 import { groupByPath } from '../flaky/core/paths.ts';
 import type { SuiteRepeats } from '../junit/junit-case.ts';
-import type { TestChange } from '../storage/test-ingest.ts';
+import type { BatchFacts, TestChange } from '../storage/test-ingest.ts';
+import type { StoredTestSettings } from '../storage/test-settings.ts';
 import type { Upload } from '../storage/uploads.ts';
 import { findEarlierOutcomes } from './earlier-outcomes.ts';
 import { endStatusOf, flawIssue, type JudgedUpload } from './judge-upload.ts';
 import { type KeptTests, Stale } from './kept-tests.ts';
 import { introduceTests, type NewTests, observePart } from './observe-part.ts';
-import type { ReadRun, ReadSummary } from './read/read-run.ts';
-import { batchFactsOf, type RepositorySettings } from './upload-facts.ts';
+import type { ReadFacts, ReadRun, ReadSummary } from './read/read-run.ts';
 import {
   isTied,
   type Processed,
@@ -52,7 +54,7 @@ export async function storePart(deps: ProcessingDeps, upload: Upload, to: PartTo
 
 interface PartToCommit extends PartToStore {
   readonly kept: KeptTests;
-  readonly settings: RepositorySettings;
+  readonly settings: StoredTestSettings;
 }
 
 // SPEC U71
@@ -97,6 +99,15 @@ async function commitPart(deps: ProcessingDeps, upload: Upload, to: PartToCommit
   await step();
   await commitTests(deps, kept, change, at);
   return { testRuns: runs.length, checkResults };
+}
+
+function batchFactsOf(
+  uploadId: string,
+  { fields, job, jobAttempt }: ReadFacts,
+  { flaw }: { readonly flaw: EvidenceFlaw | null },
+): BatchFacts {
+  const { branch, sha, jobName, jobUrl, prNumber } = fields;
+  return { uploadId, branch, sha, job, jobAttempt, jobName: jobName ?? '', jobUrl, prNumber, flaw };
 }
 
 function wholeness({ part, judged, tally }: PartToStore): Pick<ReadSummary, 'isWhole' | 'problem'> {

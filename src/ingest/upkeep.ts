@@ -6,12 +6,12 @@ import type { Repository, RepositoryId } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
 import { eventRowOf, quarantineSettingsOf } from '../storage/test-codec.ts';
 import type { TestMemory } from '../storage/test-ingest.ts';
+import type { StoredTestSettings } from '../storage/test-settings.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
 import type { KeptRepositories } from './kept-repositories.ts';
 import { hasManyUncounted, type KeptTest, type KeptTests, showState, takeMemory } from './kept-tests.ts';
 import { recountTests } from './recount-tests.ts';
 import { forgetOldRuns, type KeepLimits, tidyUploads } from './retention.ts';
-import type { RepositorySettings } from './upload-facts.ts';
 import { Interrupted } from './upload-turns.ts';
 
 export interface RetentionSchedule {
@@ -217,7 +217,7 @@ const LOOK_AGAIN_MS = 60_000;
 /** Evaluates tests that are due without a new run: a monitor recovers, a mute or an override ends. */
 // SPEC F33
 async function expireTests(
-  { kept, settings }: { readonly kept: KeptTests; readonly settings: RepositorySettings },
+  { kept, settings }: { readonly kept: KeptTests; readonly settings: StoredTestSettings },
   { testIds, at }: { readonly testIds: readonly string[]; readonly at: Instant },
 ): Promise<void> {
   await kept.load(testIds, settings.monitors);

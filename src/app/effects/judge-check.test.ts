@@ -11,11 +11,11 @@ import type { QueueSettings } from '../../engine/model/settings.ts';
 import { newTestState, type TestState } from '../../flaky/core/state.ts';
 import type { TestSettings } from '../../flaky/settings.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { readTestSettings } from '../../storage/test-codec.ts';
 import type { CheckResults } from '../../storage/test-ingest.ts';
 import type { TestRow } from '../../storage/tests.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
-import { getTestSettings } from '../tests/stored-test-settings.ts';
 import { watchLateReports } from './judge-check.ts';
 
 const FLAKY = 'flaky-test';
@@ -87,7 +87,7 @@ class Judged {
     const { store, repositoryId } = this.#world;
     const repository = await this.#world.app.directory.findRepositoryById(repositoryId);
     assert.ok(repository);
-    const { version, settings, monitors } = await getTestSettings(this.#world.app, repository);
+    const { version, settings, monitors } = await readTestSettings(this.#world.app.store, repository);
     const next = { settings: { ...settings, ...changes }, monitors };
     assert.ok(await store.testSettings.save(repositoryId, version, next, { at: 0, actor: 'ada', detail: '{}' }));
   }
