@@ -9,7 +9,6 @@ import { eventRowOf, quarantineSettingsOf, uploadFactsOf } from '../storage/test
 import type { BatchFacts, StoredFailure, StoredRun, TestChange } from '../storage/test-ingest.ts';
 import type { StoredTestSettings } from '../storage/test-settings.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
-import type { Earlier } from './earlier-outcomes.ts';
 import {
   countUncounted,
   isSameList,
@@ -30,6 +29,9 @@ export interface NewTests {
   readonly settings: StoredTestSettings;
   readonly at: Instant;
 }
+
+/** Outcomes in other uploads of the same commit and job, by test number. */
+export type Earlier = ReadonlyMap<number, readonly EarlierOutcome[]>;
 
 export interface PartToObserve extends NewTests {
   readonly earlier: Earlier;
