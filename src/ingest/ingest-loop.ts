@@ -16,9 +16,8 @@ import { type Crashes, FIRST_RETENTION_MS } from './process-messages.ts';
 import { endUpload, outcomeOf, processUpload } from './process-upload.ts';
 import { type ReadSources, readUpload } from './read/read-upload.ts';
 import { createTestNameCache } from './read/test-name-cache.ts';
-import type { KeepLimits } from './retention.ts';
 import { Superseded } from './store-part.ts';
-import { type RetentionSchedule, Upkeep } from './upkeep.ts';
+import { type KeepLimits, type RetentionSchedule, Upkeep } from './upkeep.ts';
 import { PART_LIMITS, type PartLimits, type Processed, type ProcessingDeps, type TestLimits } from './upload-parts.ts';
 import { Interrupted, UploadTurns, type UploadTurnsOptions } from './upload-turns.ts';
 

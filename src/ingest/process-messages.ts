@@ -3,7 +3,7 @@
 import { type PlaceQuestion, UNKNOWN_PLACE, type UploadPlace } from '../flaky/upload-place.ts';
 import type { Instant, Timing } from '../lib/clock.ts';
 import { LOG_LEVELS, type Log, type LogLevel } from '../lib/log.ts';
-import type { KeepLimits } from './retention.ts';
+import type { KeepLimits } from './upkeep.ts';
 import type { TestLimits } from './upload-parts.ts';
 
 /** The first retention after a start of the server. */

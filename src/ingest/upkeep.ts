@@ -1,18 +1,24 @@
+import { DAY_MS } from '../flaky/core/detector.ts';
 import { expire } from '../flaky/evaluate.ts';
 import type { Instant, Timing } from '../lib/clock.ts';
 import { Fault } from '../lib/fault.ts';
 import type { Log } from '../lib/log.ts';
 import type { Repository, RepositoryId } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
-import { eventRowOf, quarantineSettingsOf } from '../storage/test-codec.ts';
+import { eventRowOf, quarantineSettingsOf, readTestSettings } from '../storage/test-codec.ts';
 import type { TestMemory } from '../storage/test-ingest.ts';
 import type { StoredTestSettings } from '../storage/test-settings.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
 import type { KeptRepositories } from './kept-repositories.ts';
 import { hasManyUncounted, type KeptTest, type KeptTests, showState, takeMemory } from './kept-tests.ts';
 import { recountTests } from './recount-tests.ts';
-import { forgetOldRuns, type KeepLimits, tidyUploads } from './retention.ts';
 import { Interrupted } from './upload-turns.ts';
+
+export interface KeepLimits {
+  /** How long the bodies of uploads are kept for reprocessing. */
+  readonly uploadKeepDays: number;
+  readonly uploadKeepBytes: number;
+}
 
 export interface RetentionSchedule {
   readonly retentionAt: Instant;
@@ -36,6 +42,8 @@ export interface UpkeepDeps {
 
 const IDLE_MS = 60_000;
 const RETENTION_EVERY_MS = 3_600_000;
+/** Rows per transaction. */
+const FORGET_AT_ONCE = 2_000;
 /** Due tests per transaction. */
 const DUE_AT_ONCE = 256;
 /** Tests per transaction whose figures lose a day. */
@@ -199,10 +207,39 @@ export class Upkeep {
       if (batches > 0) await this.#lookSafely(repository, () => this.#bringUpToDate(repository));
       for (const kept of this.#kept) await this.tidyMemoryOf(kept.repository);
     }
-    const onForgotten = ({ id }: Repository) => this.#kept.forget(id);
-    const forgotten = await forgetOldRuns(store, repositories, { now, step: () => this.#step(), onForgotten });
-    const removed = await tidyUploads(store, repositories, { now, limits: this.#options });
+    const forgotten = await this.#forgetOldRuns(repositories, now);
+    const removed = await this.#tidyUploads(repositories, now);
     if (forgotten + removed > 0) this.#log.info({ forgotten, removed }, 'removed old test results and uploads');
+  }
+
+  // SPEC U36
+  async #forgetOldRuns(repositories: readonly Repository[], now: Instant): Promise<number> {
+    const { testUpkeep } = this.#store;
+    let forgotten = 0;
+    for (const repository of repositories) {
+      const { settings } = await readTestSettings(this.#store, repository);
+      const before = now - settings.retentionDays * DAY_MS;
+      for (let count = -1; count !== 0; forgotten += count) {
+        await this.#step();
+        count = await testUpkeep.forget(repository.id, before, FORGET_AT_ONCE);
+        if (count > 0) this.#kept.forget(repository.id);
+      }
+    }
+    for (let count = -1; count !== 0; forgotten += count) {
+      await this.#step();
+      count = await testUpkeep.purge(FORGET_AT_ONCE);
+    }
+    return forgotten;
+  }
+
+  /** The repository with the longest retention decides how long uploads are listed. */
+  // SPEC U36
+  async #tidyUploads(repositories: readonly Repository[], now: Instant): Promise<number> {
+    const { uploadKeepDays, uploadKeepBytes: maxBytes } = this.#options;
+    const all = await Promise.all(repositories.map((repository) => readTestSettings(this.#store, repository)));
+    const days = Math.max(uploadKeepDays, ...all.map(({ settings }) => settings.retentionDays));
+    const bodiesBefore = now - uploadKeepDays * DAY_MS;
+    return this.#store.uploadWork.tidy({ now, bodiesBefore, maxBytes, uploadsBefore: now - days * DAY_MS });
   }
 }
 
