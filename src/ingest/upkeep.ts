@@ -1,17 +1,18 @@
 import { DAY_MS } from '../flaky/core/detector.ts';
 import { expire } from '../flaky/evaluate.ts';
+import { takeBack } from '../flaky/take-back.ts';
 import type { Instant, Timing } from '../lib/clock.ts';
 import { Fault } from '../lib/fault.ts';
 import type { Log } from '../lib/log.ts';
 import type { Repository, RepositoryId } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
-import { eventRowOf, quarantineSettingsOf, readTestSettings } from '../storage/test-codec.ts';
-import type { TestMemory } from '../storage/test-ingest.ts';
+import { eventRowOf, quarantineSettingsOf, readTestSettings, uploadFactsOf } from '../storage/test-codec.ts';
+import type { StoredBatch, TestMemory } from '../storage/test-ingest.ts';
 import type { StoredTestSettings } from '../storage/test-settings.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
-import type { KeptRepositories } from './kept-repositories.ts';
+import type { Upload, UploadIgnored } from '../storage/uploads.ts';
+import type { Kept, KeptRepositories } from './kept-repositories.ts';
 import { hasManyUncounted, type KeptTest, type KeptTests, showState, takeMemory } from './kept-tests.ts';
-import { recountTests } from './recount-tests.ts';
 import { Interrupted } from './upload-turns.ts';
 
 export interface KeepLimits {
@@ -46,6 +47,8 @@ const RETENTION_EVERY_MS = 3_600_000;
 const FORGET_AT_ONCE = 2_000;
 /** Due tests per transaction. */
 const DUE_AT_ONCE = 256;
+/** Tests of a withdrawn upload per transaction. */
+const RECOUNT_AT_ONCE = 256;
 /** Tests per transaction whose figures lose a day. */
 const ROLL_AT_ONCE = 500;
 const ROLL_SLICES = 20;
@@ -53,7 +56,7 @@ const SICK_MS = 60_000;
 /** Damage in one repository must not delay the others. A store that was unavailable is back soon. */
 const STORE_AWAY_MS = 5_000;
 
-/** The work between uploads: due statuses, changed settings, uncounted runs, retention. */
+/** The work between uploads: due statuses, changed settings, uncounted runs, withdrawn uploads, retention. */
 export class Upkeep {
   readonly #store: Store;
   readonly #clock: Timing;
@@ -161,14 +164,24 @@ export class Upkeep {
     return true;
   }
 
-  /** Recounts withdrawn uploads. */
   async #recount(): Promise<void> {
     for (const upload of await this.#store.uploadWork.listToRecount()) {
-      const deps = { store: this.#store, clock: this.#clock, step: this.#step };
-      await this.#lookAfter(upload.repositoryId, (repository) =>
-        recountTests(deps, upload, (act) => this.#kept.use(repository, act)),
-      );
+      await this.#lookAfter(upload.repositoryId, (repository) => this.#recountUpload(repository, upload));
     }
+  }
+
+  /** Recounts the tests of a withdrawn upload from the remaining runs. */
+  async #recountUpload(repository: Repository, upload: Upload): Promise<void> {
+    const { ignored, repositoryId } = upload;
+    if (ignored === null) return;
+    const all = await this.#store.testIngest.listTestNos(repositoryId, upload.id);
+    for (let from = 0; from < all.length; from += RECOUNT_AT_ONCE) {
+      await this.#step();
+      const numbers = all.slice(from, from + RECOUNT_AT_ONCE);
+      const of = { upload, ignored, numbers, at: this.#clock.now(), step: this.#step };
+      await this.#kept.use(repository, (kept) => recountSome(kept, of));
+    }
+    await this.#store.uploadWork.markRecounted(upload.id);
   }
 
   /** Loads the repository and applies changed settings. */
@@ -289,4 +302,48 @@ function endOverride(test: KeptTest, events: TestEventRow[], at: Instant): boole
 function notDueNow(memory: TestMemory, at: Instant): TestMemory {
   const isDue = memory.nextCheckAt !== null && memory.nextCheckAt <= at;
   return isDue ? { ...memory, nextCheckAt: at + LOOK_AGAIN_MS } : memory;
+}
+
+interface Recount {
+  readonly upload: Upload;
+  readonly ignored: UploadIgnored;
+  readonly numbers: readonly number[];
+  readonly at: Instant;
+  readonly step: () => Promise<void>;
+}
+
+async function recountSome({ kept, settings }: Kept, of: Recount): Promise<void> {
+  const { numbers, at } = of;
+  const since = at - settings.settings.retentionDays * DAY_MS;
+  await kept.loadNumbers(numbers, settings.monitors);
+  const events: TestEventRow[] = [];
+  const tests: TestRow[] = [];
+  const memories: TestMemory[] = [];
+  const acting = { settings: quarantineSettingsOf(settings.settings), at, actor: of.ignored.actor };
+  const testNos = numbers.filter((no) => kept.byNo[no] !== undefined);
+  for await (const read of kept.readRuns({ testNos, since }, of.step)) {
+    for (const test of read.testNos.flatMap((no) => kept.byNo[no] ?? [])) {
+      const past = ofTest(test, read.batches, of);
+      const { state, events: happened } = takeBack(test.state, settings.monitors, { ...past, at });
+      test.state = state;
+      for (const event of happened) events.push(eventRowOf(test.row.id, event));
+      if (showState(test, events, acting)) tests.push(test.row);
+      memories.push(takeMemory(test, kept.seq + 1));
+      test.isDirty = false;
+    }
+  }
+  await kept.commit({ tests, memories, events }, at);
+}
+
+function ofTest({ row }: KeptTest, batches: readonly StoredBatch[], { upload, ignored }: Recount) {
+  const own = batches.flatMap(({ facts, receivedAt, runs }) => {
+    const some = runs.filter(({ testNo }) => testNo === row.no);
+    const observed = some.map((run) => ({ ...run, attempt: null, rerunOf: null }));
+    return some.length === 0 ? [] : [{ upload: uploadFactsOf(facts), at: receivedAt, runs: observed }];
+  });
+  const [taken] = own.filter((batch) => batch.upload.id === upload.id);
+  const hasFailed = taken?.runs.some(({ conclusion }) => conclusion === 'FAILURE') ?? false;
+  const { actor, reason } = ignored;
+  const countedAt = taken?.at ?? upload.receivedAt;
+  return { past: own, taken: { uploadId: upload.id, countedAt, actor, reason, hasFailed } };
 }
