@@ -49,17 +49,6 @@ describe('the built-in runner', () => {
     await assertNothingLeft(world.server);
   });
 
-  it('[R31] removes what fails, with the reason and where to read more', async () => {
-    const queue = await aCheckedQueue(world, [{ name: 'test', command: 'echo out; echo err >&2; test ! -f bad.txt' }]);
-    const number = await queue.submitOne({ 'bad.txt': 'x\n' });
-    await untilState(queue, number, 'FAILED');
-    const testRunId = await testRunOf(queue, number);
-    assert.match(await logOf(queue, testRunId), /out\nerr\n\n\[Sluice\] Failed with exit code 1 after/);
-    const check = await checkOf(queue, testRunId);
-    assert.equal(check?.conclusion, 'FAILURE');
-    assert.match(check.summary ?? '', new RegExp(`exit code 1 .* sluice logs ${testRunId}$`));
-  });
-
   it('[E37] [V38] names a missing command where the branch is held for it, until the command is changed', async () => {
     const queue = await aCheckedQueue(world, [{ name: 'test', command: 'no-such-tool' }]);
     const [first, second] = [await queue.submitOne(), await queue.submitOne()];
@@ -132,33 +121,6 @@ describe('the built-in runner', () => {
     assert.equal(await queue.git.git(['rev-parse', 'main']), landed?.pushedSha);
     await untilOnlyMain(queue);
     await queue.git.git(['fsck', '--strict']);
-  });
-
-  it('[R4] kills every process that a check leaves running, also daemons', async () => {
-    const queue = await aCheckedQueue(world, [
-      { name: 'test', command: 'setsid sleep 1000 & sleep 1001 & (setsid sh -c "sleep 1002 & sleep 1003" &) ; true' },
-    ]);
-    const number = await queue.submitOne();
-    await untilState(queue, number, 'MERGED');
-    await assertNothingLeft(world.server);
-  });
-
-  it('[R4] stops a check that ignores SIGTERM when its pull request leaves, and says so in the log', async () => {
-    const queue = await aCheckedQueue(world, [
-      { name: 'test', command: 'trap "" TERM; echo begun; while :; do sleep 1; done' },
-    ]);
-    const number = await queue.submitOne();
-    const testRunId = await testRunOf(queue, number);
-    await until('it runs', 15_000, async () =>
-      (await logOf(queue, testRunId)).includes('\nbegun\n') ? true : undefined,
-    );
-    await queue.api.ok('cancelPullRequest', queue.entry(number));
-    await assertNothingLeft(world.server);
-    // The runner writes the last line when no process of the check is left.
-    await until('the log says so', 15_000, async () =>
-      /\[Sluice\] Stopped after/.test(await logOf(queue, testRunId)) ? true : undefined,
-    );
-    await untilOnlyMain(queue);
   });
 
   it('[R7] goes on with interrupted checks after kill -9, and leaves nothing behind', async (t) => {
