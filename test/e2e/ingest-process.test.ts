@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
@@ -9,7 +8,6 @@ import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { startPostgres } from '../helpers/postgres.ts';
 import { launch, makeFolder, type ServerProcess, startServer, until } from './harness.ts';
-import { createSmallDisk, findMountProblem } from './small-disk.ts';
 
 const UPLOADS = 40;
 const TESTS = 1_000;
@@ -107,26 +105,6 @@ describe('a server that is killed while it processes uploads', () => {
     const expected = known.map(({ test }) => test.name).filter((name) => Number(name.slice(5)) % 50 < UPLOADS / 2);
     assert.deepEqual(flaky, expected);
     await store.close();
-  });
-});
-
-describe('a backup that is restored while uploads are processed', () => {
-  it('takes back what came after it, and counts what comes again [D5]', async () => {
-    const server = await startServer();
-    await send(server, 0);
-    await untilProcessed(server, 1);
-    await server.api.ok('createBackup', { file: 'one.db' });
-    for (let upload = 1; upload <= 6; upload += 1) await send(server, upload);
-    await server.api.ok('restoreBackup', { file: 'one.db' });
-    assert.equal((await list(server)).page.total_rows, 1);
-    await send(server, 1);
-    await untilProcessed(server, 2);
-    const name = 'test 7';
-    const found = await server.api.ok<Found>('flaky-tests/search-tests', { ...SCOPE, query: name, limit: 100 });
-    const test_id = found.tests.find((test) => test.name === name)?.id;
-    const runs = await server.api.ok<Listed>('flaky-tests/list-test-runs', { ...SCOPE, test_id, page_query: {} });
-    assert.equal(runs.page.total_rows, 2);
-    await server.stop();
   });
 });
 
@@ -254,41 +232,3 @@ describe('the process beside a server that takes in uploads', onLinux, () => {
     await next.stop();
   });
 });
-
-const mountProblem = await findMountProblem();
-
-describe('a disk that is full while uploads are processed', { skip: mountProblem }, () => {
-  it('has accepted uploads wait for room, and counts each once [U34]', async () => {
-    const disk = await createSmallDisk(32);
-    const server = await startServer({ SLUICE_DATA: join(disk.folder, 'data') });
-    try {
-      await send(server, 0);
-      await untilProcessed(server, 1);
-      for (let upload = 1; upload <= 8; upload += 1) await send(server, upload);
-      const makeRoom = await disk.fill();
-      const refused = await until('it is full', 20_000, async () => {
-        const answer = await trySend(server, 9);
-        return answer.status === 202 ? undefined : answer;
-      });
-      assert.equal(refused.status, 503, refused.text);
-      await makeRoom();
-      await until('there is room again', 30_000, async () =>
-        (await trySend(server, 9)).status === 202 ? true : undefined,
-      );
-      await untilProcessed(server, 10);
-      const { uploads } = await list(server);
-      assert.deepEqual(
-        new Set(uploads.map(({ status, test_runs }) => `${status} ${test_runs}`)),
-        new Set([`PROCESSED ${TESTS}`]),
-      );
-      assert.equal(uploads.length, 10);
-    } finally {
-      await server.stop();
-      await disk.close();
-    }
-  });
-});
-
-interface Found {
-  readonly tests: readonly { readonly id: string; readonly name: string }[];
-}
