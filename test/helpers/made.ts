@@ -14,15 +14,21 @@ export function madeForEach<T extends object>(make: Make<T>): T {
 
 /** Makes as many as a test asks for. They end after it, the last one first. */
 export function maker<Given extends unknown[], T extends object>(make: (...given: Given) => Promise<T>) {
-  const made: T[] = [];
+  const end = ender();
+  return async (...given: Given): Promise<T> => {
+    const one = await make(...given);
+    end(one);
+    return one;
+  };
+}
+
+/** Ends after each test what the test gave it, the last one first. */
+export function ender(): (...made: readonly object[]) => void {
+  const made: object[] = [];
   afterEach(async () => {
     for (const each of made.splice(0).reverse()) await endOf(each);
   });
-  return async (...given: Given): Promise<T> => {
-    const one = await make(...given);
-    made.push(one);
-    return one;
-  };
+  return (...more) => void made.push(...more);
 }
 
 function endOf(made: object): unknown {
