@@ -3,15 +3,10 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
-import type { RepositoryId } from '../../src/storage/repositories.ts';
-import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
-import type { Store } from '../../src/storage/store.ts';
 import { startPostgres } from '../helpers/postgres.ts';
 import { launch, makeFolder, type ServerProcess, startServer, until } from './harness.ts';
 
-const UPLOADS = 40;
 const TESTS = 1_000;
-const KILLS = 4;
 const SCOPE = { repo: { host: 'github.com', owner: 'acme', name: 'app' }, org_url_slug: 'default' };
 
 const FIELDS = {
@@ -67,46 +62,6 @@ async function untilProcessed(server: ServerProcess, count: number): Promise<voi
     throw new Error(`${error.message}\n${server.output.err}`);
   });
 }
-
-async function countRuns(store: Store, repositoryId: RepositoryId): Promise<readonly number[]> {
-  const watermark = await store.tests.getWatermark(repositoryId);
-  const { known } = await store.testIngest.loadRange(repositoryId, 1, TESTS + 100);
-  const query = { repositoryId, watermark, offset: 0, limit: 1, since: 0, branch: null, conclusion: null };
-  return Promise.all(
-    known.map(async ({ test }) => (await store.tests.listRuns({ ...query, testId: test.id })).totalRows),
-  );
-}
-
-describe('a server that is killed while it processes uploads', () => {
-  it('loses none and counts none twice [U32]', async () => {
-    const SLUICE_DATA = await makeFolder();
-    let server = await startServer({ SLUICE_DATA });
-    const all = Array.from({ length: UPLOADS }, (_, upload) => upload);
-    await Promise.all(all.map((upload) => send(server, upload)));
-    for (let kill = 1; kill <= KILLS; kill += 1) {
-      // The first kill comes at once, the others after some progress.
-      const enough = kill === 1 ? 0 : Math.min(UPLOADS, (await processed(server)) + 5);
-      await untilProcessed(server, enough);
-      server.child.kill('SIGKILL');
-      await server.exited;
-      server = await startServer({ SLUICE_DATA });
-    }
-    await untilProcessed(server, UPLOADS);
-    assert.deepEqual(new Set((await list(server)).uploads.map((upload) => upload.test_runs)), new Set([TESTS]));
-    assert.deepEqual(await server.stop(), { code: 0, signal: null });
-
-    const store = await openSqliteStore({ directory: SLUICE_DATA });
-    const [repository] = await store.repositories.listAll();
-    assert.ok(repository !== undefined);
-    const counts = await countRuns(store, repository.id);
-    assert.deepEqual(counts, new Array(TESTS).fill(UPLOADS));
-    const { known } = await store.testIngest.loadRange(repository.id, 1, TESTS + 1);
-    const flaky = known.filter(({ test }) => test.status === 'FLAKY').map(({ test }) => test.name);
-    const expected = known.map(({ test }) => test.name).filter((name) => Number(name.slice(5)) % 50 < UPLOADS / 2);
-    assert.deepEqual(flaky, expected);
-    await store.close();
-  });
-});
 
 /** The ingest process of a server; undefined: none runs. */
 function findIngest({ child }: ServerProcess): number | undefined {

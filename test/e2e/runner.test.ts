@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { chmod, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
-import { aCheckedQueue, assertNothingLeft, checkOf, logOf, testRunOf } from './checks.ts';
-import { makeFolder, until } from './harness.ts';
-import { openProcess, openServer, type TestQueue, useServer } from './test-queue.ts';
+import { aCheckedQueue, assertNothingLeft, logOf, testRunOf } from './checks.ts';
+import { until } from './harness.ts';
+import { openServer, type TestQueue, useServer } from './test-queue.ts';
 
 /** The best protection that works on this machine. */
 const PROTECTED = { SLUICE_RUNNER_PROTECTION: '' };
@@ -21,13 +19,6 @@ function untilOnlyMain({ git }: TestQueue): Promise<true> {
     const refs = await git.git(['for-each-ref', '--format=%(refname)', 'refs/heads', 'refs/sluice']);
     return refs === 'refs/heads/main' ? true : undefined;
   });
-}
-
-/** A folder that the test and its checks can write to. */
-async function makeShared(): Promise<string> {
-  const folder = await makeFolder();
-  await chmod(folder, 0o777);
-  return folder;
 }
 
 describe('the built-in runner', () => {
@@ -121,35 +112,5 @@ describe('the built-in runner', () => {
     assert.equal(await queue.git.git(['rev-parse', 'main']), landed?.pushedSha);
     await untilOnlyMain(queue);
     await queue.git.git(['fsck', '--strict']);
-  });
-
-  it('[R7] goes on with interrupted checks after kill -9, and leaves nothing behind', async (t) => {
-    const shared = await makeShared();
-    const environment = { ...PROTECTED, SLUICE_DATA: await makeFolder(), SLUICE_RUNNER_CACHES: shared };
-    const first = await openProcess(t, environment);
-    const gate = join(shared, 'gate');
-    const queue = await aCheckedQueue(first, [
-      { name: 'quick', command: 'echo quick' },
-      { name: 'slow', command: `echo begun; setsid sleep 1000 & test -e '${gate}' || sleep 1000` },
-    ]);
-    const number = await queue.submitOne();
-    const testRunId = await testRunOf(queue, number);
-    await until('slow runs and quick is done', 15_000, async () => {
-      const quick = await checkOf(queue, testRunId, 'quick');
-      const begun = (await logOf(queue, testRunId, 'slow')).includes('\nbegun\n');
-      return begun && quick?.conclusion === 'SUCCESS' ? true : undefined;
-    });
-    first.server.child.kill('SIGKILL');
-    await first.server.exited;
-    await writeFile(gate, '');
-    const { server: again } = await openServer(t, environment);
-    const after: TestQueue = { ...queue, api: again.api };
-    await until('it is merged', 15_000, async () => {
-      const entry = await again.api.ok<{ state: string }>('getSubmittedPullRequest', queue.entry(number));
-      return entry.state === 'MERGED' ? true : undefined;
-    });
-    assert.equal((await logOf(after, testRunId, 'slow')).match(/^begun$/gm)?.length, 2);
-    assert.equal((await logOf(after, testRunId, 'quick')).match(/\$ echo quick/g)?.length, 1);
-    await assertNothingLeft(again);
   });
 });
