@@ -64,7 +64,7 @@ const REPLACED = {
  */
 const BUDGET: Readonly<Record<string, number>> = {
   'src without the page, bench, scripts and examples': 697_666,
-  'the page': 58_862,
+  'the page': 58_522,
   tests: 764_691,
 };
 
@@ -77,7 +77,6 @@ const MAX_PORT_METHODS = 14;
 /** Functions that are longer. The list only gets shorter. */
 const LONG_FUNCTIONS: readonly string[] = [
   'src/web/pages/settings/settings.tsx Form',
-  'src/web/pages/pull-request/pull-request-actions.tsx PullRequestActions',
   'src/web/pages/pull-request/pull-request.tsx Shown',
   'src/web/pages/health/health.tsx Shown',
   'src/junit/xml-reader.ts createXmlReader',

@@ -5,8 +5,8 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { isUnavailable } from '../../test/contract/forge.ts';
-import type { PlainWorld } from '../../test/contract/plain-repository.ts';
 import { createPlainWorld } from '../../test/contract/plain-repository.ts';
+import { madeForEach } from '../../test/helpers/made.ts';
 import type { Sha } from '../lib/sha.ts';
 import { formatCommit } from './commit.ts';
 import { type ObjectStore, settleLooseObjects, writeLooseObject } from './loose-object.ts';
@@ -18,15 +18,13 @@ const canMount = spawnSync('unshare', ['-rm', 'true']).status === 0;
 
 for (const objectFormat of ['sha1', 'sha256']) {
   describe(`objects written without git, ${objectFormat}`, () => {
-    let world: PlainWorld;
+    const world = madeForEach(() => createPlainWorld([`--object-format=${objectFormat}`]));
     let store: ObjectStore;
     let tree: Sha;
     beforeEach(async () => {
-      world = await createPlainWorld([`--object-format=${objectFormat}`]);
       store = { objectsDir: join(world.path, 'objects'), objectFormat, sharing: undefined };
       tree = (await world.git(['mktree'])) as Sha;
     });
-    afterEach(() => world.close());
 
     const commit = (message: string | Buffer, parents: readonly Sha[] = []) => {
       const person = Buffer.from('J\u00f6rg <j@x.test> 1700000000 +0000');
@@ -98,15 +96,9 @@ for (const objectFormat of ['sha1', 'sha256']) {
 }
 
 describe('modes of objects written without git', () => {
-  let world: PlainWorld;
+  const world = madeForEach(() => createPlainWorld());
   const umask = process.umask();
-  beforeEach(async () => {
-    world = await createPlainWorld();
-  });
-  afterEach(async () => {
-    process.umask(umask);
-    await world.close();
-  });
+  afterEach(() => void process.umask(umask));
 
   const take = async (objectsDir: string, sha: string) => {
     const folder = join(objectsDir, sha.slice(0, 2));
@@ -135,11 +127,7 @@ describe('modes of objects written without git', () => {
 });
 
 describe('objects that cannot be written', () => {
-  let world: PlainWorld;
-  beforeEach(async () => {
-    world = await createPlainWorld();
-  });
-  afterEach(() => world.close());
+  const world = madeForEach(() => createPlainWorld());
 
   test('a repository that is gone is a fault that says so', async () => {
     const store = { objectsDir: join(world.folder, 'nowhere'), objectFormat: 'sha1', sharing: undefined };

@@ -3,8 +3,9 @@ import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { describe, type TestContext, test } from 'node:test';
+import { afterEach, describe, test } from 'node:test';
 import { until } from '../../test/e2e/harness.ts';
+import { madeForEach, maker } from '../../test/helpers/made.ts';
 import { aRepository, storeOrganization, storeQueue } from '../../test/helpers/store-rows.ts';
 import { createInProcess, type InProcess } from '../../test/worlds/server/in-process.ts';
 import type { App } from '../app/core/app.ts';
@@ -32,15 +33,11 @@ interface WebhookWorld extends InProcess {
   waiting(): Promise<readonly string[]>;
 }
 
-async function createWorld(
-  t: TestContext,
-  forges: App['forges'] = new Map([[HOST, aForge(SECRET)]]),
-): Promise<WebhookWorld> {
+async function createWorld(forges: App['forges'] = new Map([[HOST, aForge(SECRET)]])): Promise<WebhookWorld> {
   const world = await createInProcess();
   (world.app as { forges: App['forges'] }).forges = forges;
   await addRepository(world, world.repository.organizationId, { owner: 'Codertocat', name: 'Hello-World' });
   await world.server.listen({ host: '127.0.0.1', port: 0 });
-  t.after(() => world.close());
   const { port } = world.server.server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/webhooks/github`;
   return {
@@ -94,9 +91,16 @@ function codeOf(text: string): string {
   return (JSON.parse(text) as { code: string }).code;
 }
 
+const strangers: Socket[] = [];
+/** First, for a server that closes waits for them. */
+afterEach(() => {
+  for (const socket of strangers.splice(0)) socket.destroy();
+});
+const world = madeForEach(() => createWorld());
+const createOther = maker(createWorld);
+
 describe('POST /webhooks/github', () => {
-  test('a signed webhook is stored and answered at once [G30]', async (t) => {
-    const world = await createWorld(t);
+  test('a signed webhook is stored and answered at once [G30]', async () => {
     let wakes = 0;
     world.app.hints.listen(() => {
       wakes += 1;
@@ -107,8 +111,7 @@ describe('POST /webhooks/github', () => {
     assert.deepEqual(await world.waiting(), ['branch']);
   });
 
-  test('a webhook is read by the forge of its address alone, though its signature fits another [G30] [G159]', async (t) => {
-    const world = await createWorld(t);
+  test('a webhook is read by the forge of its address alone, though its signature fits another [G30] [G159]', async () => {
     const headers = { 'content-type': 'application/json', 'x-github-event': 'push', ...signed(PUSH) };
     const statusAt = async (path: string) =>
       (await fetch(new URL(path, world.url), { method: 'POST', body: PUSH, headers })).status;
@@ -117,8 +120,7 @@ describe('POST /webhooks/github', () => {
       assert.equal(await statusAt(path), 401, path);
   });
 
-  test('a webhook without a valid signature is refused, with the same text for every defect [G128]', async (t) => {
-    const world = await createWorld(t);
+  test('a webhook without a valid signature is refused, with the same text for every defect [G128]', async () => {
     const answers = [
       await world.send(PUSH, signed(PUSH, 'another')),
       await world.send(PUSH, signed(`${PUSH} `)),
@@ -135,14 +137,12 @@ describe('POST /webhooks/github', () => {
     assert.equal(world.app.hints.lastWebhookAt(HOST), undefined);
   });
 
-  test('a delivery that is replayed is a delivery that is repeated [G129]', async (t) => {
-    const world = await createWorld(t);
+  test('a delivery that is replayed is a delivery that is repeated [G129]', async () => {
     for (let n = 0; n < 5; n += 1) assert.equal((await world.send(PUSH)).status, 202);
     assert.deepEqual(await world.waiting(), ['branch']);
   });
 
-  test('25 MB are too large, announced or not [G128]', async (t) => {
-    const world = await createWorld(t);
+  test('25 MB are too large, announced or not [G128]', async () => {
     const large = Buffer.alloc(25_000_000, 0x20);
     const announced = await world.send(large);
     assert.deepEqual([announced.status, codeOf(announced.text)], [413, 'BODY_TOO_LARGE']);
@@ -160,8 +160,7 @@ describe('POST /webhooks/github', () => {
     assert.equal((await world.send(PUSH)).status, 202);
   });
 
-  test('unknown events, repositories that are not ours and branches without a queue are taken, and nothing is stored [G32] [G86]', async (t) => {
-    const world = await createWorld(t);
+  test('unknown events, repositories that are not ours and branches without a queue are taken, and nothing is stored [G32] [G86]', async () => {
     const foreign = PUSH.replace('Codertocat', 'somebody');
     assert.equal((await world.send(foreign)).status, 202);
     assert.equal((await world.send(PUSH.replace('heads/main', 'heads/other'))).status, 202);
@@ -170,42 +169,35 @@ describe('POST /webhooks/github', () => {
     assert.deepEqual(await world.waiting(), []);
   });
 
-  test('a signed webhook that cannot be read is refused with the reason [G128]', async (t) => {
-    const world = await createWorld(t);
+  test('a signed webhook that cannot be read is refused with the reason [G128]', async () => {
     for (const body of ['{', '[]', '', '\xff']) {
       const { status, text } = await world.send(body);
       assert.deepEqual([status, codeOf(text)], [400, 'MALFORMED_JSON']);
     }
   });
 
-  test('the signature tells which forge it comes from', async (t) => {
+  test('the signature tells which forge it comes from', async () => {
     const forges = new Map([
       ['local', {} as Forge],
       ['ghe.acme.test', aForge('other')],
       ['unset.acme.test', aForge(undefined)],
       [HOST, aForge(SECRET)],
     ]);
-    const world = await createWorld(t, forges);
-    assert.equal((await world.send(PUSH, signed(PUSH, 'other'))).status, 202);
-    assert.deepEqual(await world.waiting(), []);
-    assert.equal((await world.send(PUSH)).status, 202);
-    assert.deepEqual(await world.waiting(), ['branch']);
+    const other = await createOther(forges);
+    assert.equal((await other.send(PUSH, signed(PUSH, 'other'))).status, 202);
+    assert.deepEqual(await other.waiting(), []);
+    assert.equal((await other.send(PUSH)).status, 202);
+    assert.deepEqual(await other.waiting(), ['branch']);
   });
 
-  test('several organizations may have the same repository, and each hears of it [G32]', async (t) => {
-    const world = await createWorld(t);
+  test('several organizations may have the same repository, and each hears of it [G32]', async () => {
     const { id: organizationId } = await storeOrganization(world.store);
     await addRepository(world, organizationId, { owner: 'codertocat', name: 'hello-world' });
     await world.send(PUSH);
     assert.deepEqual(await world.waiting(), ['branch', 'branch']);
   });
 
-  test('strangers who send much, slowly, keep no delivery out [G30] [H32]', async (t) => {
-    const strangers: Socket[] = [];
-    t.after(() => {
-      for (const socket of strangers) socket.destroy();
-    });
-    const world = await createWorld(t);
+  test('strangers who send much, slowly, keep no delivery out [G30] [H32]', async () => {
     const { port } = new URL(world.url);
     const piece = Buffer.alloc(5.2 * 1024 * 1024);
     const head = `POST /webhooks/github HTTP/1.1\r\nhost: x\r\nx-hub-signature-256: sha256=${'0'.repeat(64)}\r\n`;
@@ -226,8 +218,7 @@ describe('POST /webhooks/github', () => {
     assert.equal((await world.send(PUSH)).status, 202);
   });
 
-  test('every example that GitHub publishes is answered, all at once', async (t) => {
-    const world = await createWorld(t);
+  test('every example that GitHub publishes is answered, all at once', async () => {
     const file = new URL(import.meta.resolve('@octokit/webhooks-examples'));
     const definitions = JSON.parse(readFileSync(file, 'utf8')) as { name: string; examples: object[] }[];
     const sent = definitions.flatMap(({ name, examples }) =>
@@ -237,8 +228,7 @@ describe('POST /webhooks/github', () => {
     assert.deepEqual(new Set(await world.waiting()), new Set(['access', 'pull_request', 'rules']));
   });
 
-  test('another method than POST is refused with 405', async (t) => {
-    const world = await createWorld(t);
+  test('another method than POST is refused with 405', async () => {
     const response = await fetch(world.url, { headers: { connection: 'close' } });
     assert.equal(response.status, 405);
     await response.text();

@@ -6,33 +6,22 @@ import { expire } from '../flaky/evaluate.ts';
 import { fold, scopeOf } from '../flaky/observe.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Store } from '../storage/store.ts';
-import { eventRowOf, quarantineSettingsOf } from '../storage/test-codec.ts';
+import { eventRowOf, quarantineSettingsOf, uploadFactsOf } from '../storage/test-codec.ts';
 import type { BatchFacts, StoredRun, TestMemory } from '../storage/test-ingest.ts';
+import type { StoredTestSettings } from '../storage/test-settings.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
-import { Stale } from './interrupts.ts';
-import { type KeptTest, showState, takeMemory } from './kept-test.ts';
-import type { KeptTests } from './kept-tests.ts';
-import { readRunsInSteps } from './read-runs.ts';
-import { type RepositorySettings, uploadFactsOf } from './upload-facts.ts';
+import { type KeptTest, type KeptTests, showState, takeMemory } from './kept-tests.ts';
 
 /** Tests per transaction. */
 export const SETTINGS_SLICE = 256;
 
 export interface SettingsToApply {
   readonly kept: KeptTests;
-  readonly settings: RepositorySettings;
+  readonly settings: StoredTestSettings;
   /** The monitors of an older version that a test may still follow. */
   readonly monitorsOf: (version: number) => Promise<readonly Monitor[]>;
   readonly at: Instant;
   readonly step: () => Promise<void>;
-}
-
-/** Raises the sequence number: a writer that read the old settings and has not committed yet gets a stale commit. */
-export async function announceSettings(
-  store: Store,
-  { kept, at }: Pick<SettingsToApply, 'kept' | 'at'>,
-): Promise<void> {
-  await commit(store, kept, { tests: [], memories: [], events: [] }, at);
 }
 
 /** Applies the settings to a slice of tests; returns the size of the slice. */
@@ -55,8 +44,8 @@ export async function applySettings(store: Store, to: SettingsToApply): Promise<
     const beginning = monitorsToRefold(before, settings.monitors);
     if (beginning.length > 0) begun.set(test, beginning);
   }
-  await countFromRuns(store, to, begun, events);
-  await commit(store, kept, { ...show(tests, to, events), events }, at);
+  await countFromRuns(to, begun, events);
+  await kept.commit({ ...show(tests, to, events), events }, at);
   return tests.length;
 }
 
@@ -77,7 +66,6 @@ function show(
 
 /** New monitors, and monitors that count other runs now, count the stored runs. */
 async function countFromRuns(
-  store: Store,
   { kept, settings, at, step }: SettingsToApply,
   begun: ReadonlyMap<KeptTest, readonly Monitor[]>,
   events: TestEventRow[],
@@ -85,7 +73,7 @@ async function countFromRuns(
   if (begun.size === 0) return;
   const since = at - Math.max(...[...begun.values()].flat().map(windowMsOf));
   const testNos = [...begun.keys()].map(({ row }) => row.no);
-  for await (const { batches } of readRunsInSteps(store, kept.repository.id, { testNos, since, step })) {
+  for await (const { batches } of kept.readRuns({ testNos, since }, step)) {
     for (const { facts, runs } of batches) {
       if (facts.flaw !== null) continue;
       for (const [no, own] of Map.groupBy(runs, (run) => run.testNo)) {
@@ -137,22 +125,6 @@ function windowMsOf(monitor: Monitor): number {
   }
 }
 
-async function commit(
-  store: Store,
-  kept: KeptTests,
-  change: {
-    readonly tests: readonly TestRow[];
-    readonly memories: readonly TestMemory[];
-    readonly events: readonly TestEventRow[];
-  },
-  at: Instant,
-): Promise<void> {
-  const repositoryId = kept.repository.id;
-  const seq = await store.testIngest.commit({ repositoryId, expectedSeq: kept.seq, failures: [], ...change }, at);
-  if (seq === undefined) throw new Stale();
-  kept.seq = seq;
-}
-
-function actorOf({ actor }: RepositorySettings): string {
+function actorOf({ actor }: StoredTestSettings): string {
   return actor ?? 'settings';
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { madeForEach } from '../../test/helpers/made.ts';
 import { silentLog } from '../../test/helpers/silent-log.ts';
 import { countedRuns, withIngest } from '../../test/helpers/with-ingest.ts';
 import { DAY, IngestWorld, junitOf, MINUTE } from '../../test/worlds/shell/ingest-world.ts';
@@ -7,9 +8,10 @@ import { Fault } from '../lib/fault.ts';
 import { createMemoryStore } from '../storage/sqlite/create-memory-store.ts';
 import { createIngestLoop } from './ingest-loop.ts';
 
+const world = madeForEach(() => IngestWorld.create(createMemoryStore()));
+
 describe('the loop that processes uploads', () => {
   it('keeps an upload while the store is away, and counts it once [U34]', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     let faults = 2;
     world.restart(
       withIngest(world.store, ({ commit }) => ({
@@ -31,7 +33,6 @@ describe('the loop that processes uploads', () => {
   });
 
   it('gives an upload up that it cannot process three times over, and goes on with those behind it [U74]', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     const bad = await world.accept(junitOf({ one: 'pass' }));
     const good = await world.accept(junitOf({ two: 'pass' }), { sha: 'b'.repeat(40) });
     const errors: string[] = [];
@@ -53,7 +54,6 @@ describe('the loop that processes uploads', () => {
   });
 
   it('says that results are missing where it gives up an upload that a check waits for [U74]', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     const tie = { candidateId: 'c-1', check: 'unit' };
     await world.upload({ one: 'pass' }, tie);
     const results = () => world.store.testIngest.findCheckResults(world.repository.id, 'c-1', 'unit');
@@ -81,19 +81,18 @@ describe('the loop that processes uploads', () => {
   it('lets every repository in, however many uploads of another wait', async () => {
     const store = createMemoryStore();
     const begun: string[] = [];
-    const world = await IngestWorld.create(store, { turnMs: 0, onWorkingOn: (id) => id && begun.push(id) });
+    const crowd = await IngestWorld.create(store, { turnMs: 0, onWorkingOn: (id) => id && begun.push(id) });
     const other = await IngestWorld.create(store);
     const many: string[] = [];
-    for (let index = 0; index < 5; index += 1) many.push((await world.accept(junitOf({ one: 'pass' }))).id);
+    for (let index = 0; index < 5; index += 1) many.push((await crowd.accept(junitOf({ one: 'pass' }))).id);
     other.now += MINUTE;
     const { id: single } = await other.accept(junitOf({ one: 'pass' }));
-    world.now += MINUTE;
-    await world.loop.runUntilIdle();
+    crowd.now += MINUTE;
+    await crowd.loop.runUntilIdle();
     assert.deepEqual([...new Set(begun)], [many[0], single, ...many.slice(1)]);
   });
 
   it('reads an upload again when it is told to, and counts nothing twice [U37]', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     const upload = await world.upload({ one: 'pass' });
     assert.equal(await world.store.uploads.processAgain(upload.id), true);
     await world.pass(MINUTE);
@@ -103,7 +102,6 @@ describe('the loop that processes uploads', () => {
   });
 
   it('adds what it did not find before when it reads an upload again [U37]', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     const upload = await world.upload({ one: 'pass', two: 'pass pass' });
     // Simulates an older reader that did not see the rest.
     await world.store.uploadBodies.remove(upload.bodyId ?? '');
@@ -119,7 +117,6 @@ describe('the loop that processes uploads', () => {
   });
 
   it('processes nothing while everything stored is replaced', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     await world.accept(junitOf({ one: 'pass' }));
     world.loop.start();
     const release = Promise.withResolvers<void>();
@@ -140,7 +137,7 @@ describe('the loop that processes uploads', () => {
   });
 
   it('leaves a large upload when it is stopped, and goes on with it later', async () => {
-    const world = await IngestWorld.create(createMemoryStore(), { limits: { runs: 2, text: 1_000_000 } });
+    world.configure({ limits: { runs: 2, text: 1_000_000 } });
     const names = Array.from({ length: 40 }, (_, index) => `t${index}`);
     const { id } = await world.accept(junitOf(Object.fromEntries(names.map((test) => [test, 'pass']))));
     let stopped: Promise<void> | undefined;
@@ -165,7 +162,6 @@ describe('the loop that processes uploads', () => {
   });
 
   it('stores the memories of what piles up, and finds all of it afterwards [U35]', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     for (let index = 0; index < 130; index += 1) {
       await world.accept(junitOf({ one: 'pass', two: 'pass' }), { sha: String(index).padStart(40, '0') });
     }
@@ -181,7 +177,7 @@ describe('the loop that processes uploads', () => {
   });
 
   it('keeps no more tests in memory than it may', async () => {
-    const world = await IngestWorld.create(createMemoryStore(), { maxTests: 2 });
+    world.configure({ maxTests: 2 });
     for (const sha of ['1', '2', '3']) {
       await world.upload({ a: 'pass', b: 'pass', c: 'pass', d: 'pass' }, { sha: sha.repeat(40) });
     }
@@ -195,9 +191,9 @@ describe('the loop that processes uploads', () => {
     const worlds: IngestWorld[] = [];
     const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`t${index}`, 'pass']));
     for (let index = 0; index < 4; index += 1) {
-      const world = await IngestWorld.create(store, { maxTests: 3 });
-      await world.accept(junitOf(many));
-      worlds.push(world);
+      const each = await IngestWorld.create(store, { maxTests: 3 });
+      await each.accept(junitOf(many));
+      worlds.push(each);
     }
     const [first] = worlds as [IngestWorld];
     await createIngestLoop(store, first.clock, silentLog).runUntilIdle();
@@ -209,11 +205,11 @@ describe('the loop that processes uploads', () => {
     first.restart();
     await first.pass(MINUTE + 1);
     assert.equal(await batches(), 0);
-    for (const world of worlds) assert.equal(await world.runs('t7'), 1);
+    for (const each of worlds) assert.equal(await each.runs('t7'), 1);
   });
 
   it('loses no runs that another server stores while it looks at a repository for the first time [U32]', async () => {
-    const world = await IngestWorld.create(createMemoryStore(), { holder: 'one' });
+    world.configure({ holder: 'one' });
     await world.upload({ one: 'pass' });
     let isFirst = true;
     const other = createIngestLoop(
@@ -241,7 +237,7 @@ describe('the loop that processes uploads', () => {
   });
 
   it('keeps what is stored of a large upload that it gives up, also when it is processed again [U74] [U37]', async () => {
-    const world = await IngestWorld.create(createMemoryStore(), { limits: { runs: 2, text: 1_000_000 } });
+    world.configure({ limits: { runs: 2, text: 1_000_000 } });
     const names = Array.from({ length: 8 }, (_, index) => `t${index}`);
     const { id } = await world.accept(junitOf(Object.fromEntries(names.map((test) => [test, 'pass']))));
     // Each attempt stores one more part before it fails.
@@ -266,7 +262,7 @@ describe('the loop that processes uploads', () => {
   });
 
   it('keeps no more tests in memory than it may, also of one large upload', async () => {
-    const world = await IngestWorld.create(createMemoryStore(), { maxTests: 10, limits: { runs: 5, text: 1_000_000 } });
+    world.configure({ maxTests: 10, limits: { runs: 5, text: 1_000_000 } });
     const names = Array.from({ length: 60 }, (_, index) => `t${index}`);
     let drops = 0;
     world.restart(
@@ -283,7 +279,7 @@ describe('the loop that processes uploads', () => {
   });
 
   it('stores many new tests in short steps, and each of them once however that ends [U71] [U32]', async () => {
-    const world = await IngestWorld.create(createMemoryStore(), { newTestsAtOnce: 10 });
+    world.configure({ newTestsAtOnce: 10 });
     const names = Array.from({ length: 45 }, (_, index) => `t${index}`);
     const report = Object.fromEntries(names.map((test, index) => [test, index % 9 === 0 ? 'fail' : 'pass']));
     const { id } = await world.accept(junitOf(report));
@@ -308,7 +304,6 @@ describe('the loop that processes uploads', () => {
   });
 
   it('forgets results and uploads when their time is over [U36]', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     const upload = await world.upload({ one: 'pass', two: 'fail' });
     await world.pass(2 * MINUTE);
     await world.pass(8 * DAY);
@@ -322,7 +317,6 @@ describe('the loop that processes uploads', () => {
   });
 
   it('ends an override when its time has come', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     await world.upload({ one: 'pass' });
     const { testIngest } = world.store;
     const { seq, known } = await testIngest.load(world.repository.id, [(await world.test('one')).id]);

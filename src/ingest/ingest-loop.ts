@@ -9,21 +9,17 @@ import { PeriodicTask } from '../lib/periodic.ts';
 import type { Repository, RepositoryId } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
 import type { CheckResults } from '../storage/test-ingest.ts';
-import type { Upload, UploadOutcome } from '../storage/uploads.ts';
-import { endUpload } from './end-upload.ts';
-import { Interrupted, Stale, Superseded } from './interrupts.ts';
+import type { Upload } from '../storage/uploads.ts';
 import { KeptRepositories } from './kept-repositories.ts';
-import type { Crashes } from './process-messages.ts';
-import { processUpload } from './process-upload.ts';
-import type { Processed, ProcessingDeps } from './processing.ts';
+import { Stale } from './kept-tests.ts';
+import { type Crashes, FIRST_RETENTION_MS } from './process-messages.ts';
+import { endUpload, outcomeOf, processUpload } from './process-upload.ts';
 import { type ReadSources, readUpload } from './read/read-upload.ts';
 import { createTestNameCache } from './read/test-name-cache.ts';
-import type { KeepLimits } from './retention.ts';
-import { FIRST_RETENTION_MS } from './schedule.ts';
-import type { TestLimits } from './test-limits.ts';
-import { type RetentionSchedule, Upkeep } from './upkeep.ts';
-import { PART_LIMITS, type PartLimits } from './upload-parts.ts';
-import { UploadTurns, type UploadTurnsOptions } from './upload-turns.ts';
+import { Superseded } from './store-part.ts';
+import { type KeepLimits, type RetentionSchedule, Upkeep } from './upkeep.ts';
+import { PART_LIMITS, type PartLimits, type Processed, type ProcessingDeps, type TestLimits } from './upload-parts.ts';
+import { Interrupted, UploadTurns, type UploadTurnsOptions } from './upload-turns.ts';
 
 /**
  * Processes uploads in turns, those of a repository in order of acceptance. Between them it does due work: statuses
@@ -333,27 +329,16 @@ class Loop implements IngestLoop {
 
   // SPEC U74
   async #giveUp(upload: Upload, mistake: Issue): Promise<void> {
-    const { repositoryId } = upload;
+    const { repositoryId, partsDone } = upload;
+    const at = this.#clock.now();
+    // Parts that are stored stay stored.
+    const status = partsDone > 0 ? 'PROCESSED' : 'FAILED';
+    const outcome = outcomeOf(upload, { status, processedAt: at, issues: [...upload.issues, mistake] });
     const repository = await this.#kept.findRepository(repositoryId);
-    if (repository === undefined) return this.#store.uploadWork.finish(this.#failureOf(upload, mistake));
+    if (repository === undefined) return this.#store.uploadWork.finish(outcome);
     const use: ProcessingDeps['use'] = (act) => this.#kept.use(repository, act);
-    const end = { problem: mistake.message, at: this.#clock.now() };
-    this.#tell(repositoryId, await endUpload({ store: this.#store, use }, this.#failureOf(upload, mistake), end));
-  }
-
-  #failureOf({ id, fields, partsDone, testRuns, issues, flaw, counts }: Upload, mistake: Issue): UploadOutcome {
-    return {
-      uploadId: id,
-      partsDone,
-      // Parts that are stored stay stored.
-      status: partsDone > 0 ? 'PROCESSED' : 'FAILED',
-      processedAt: this.#clock.now(),
-      fields,
-      testRuns,
-      issues: [...issues, mistake],
-      flaw,
-      counts,
-    };
+    const end = { problem: mistake.message, at };
+    this.#tell(repositoryId, await endUpload({ store: this.#store, use }, outcome, end));
   }
 
   #tell(repositoryId: RepositoryId, results: CheckResults | undefined): void {

@@ -12,8 +12,14 @@ import { PeriodicTask } from '../lib/periodic.ts';
 import type { Store } from '../storage/store.ts';
 import { createBacklogWatch } from './backlog-watch.ts';
 import type { IngestLoop, StoredCheck } from './ingest-loop.ts';
-import { type FromProcess, type ProcessData, type ToProcess, writeProcessLine } from './process-messages.ts';
-import { FIRST_RETENTION_MS, LEASE_MS } from './schedule.ts';
+import {
+  FIRST_RETENTION_MS,
+  type FromProcess,
+  type ProcessData,
+  type ToProcess,
+  writeProcessLine,
+} from './process-messages.ts';
+import { LEASE_MS } from './upload-turns.ts';
 
 export interface IngestProcess extends Omit<IngestLoop, 'runUntilIdle'> {
   /** From now on the process starts when there is work; what an earlier server left waits for `firstStartMs`. */

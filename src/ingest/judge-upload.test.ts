@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { madeForEach } from '../../test/helpers/made.ts';
 import { IngestWorld, junitOf, MINUTE, type Report } from '../../test/worlds/shell/ingest-world.ts';
 import { DEFAULT_TEST_SETTINGS, defaultMonitors } from '../flaky/settings.ts';
 import type { UploadPlace } from '../flaky/upload-place.ts';
@@ -31,6 +32,8 @@ async function ignore({ store, repository, now }: IngestWorld, uploadId: string)
   assert.ok(await store.testIngest.commit({ repositoryId: repository.id, expectedSeq, ...nothing, ignore: of }, now));
 }
 
+const world = madeForEach(() => IngestWorld.create(createMemoryStore()));
+
 describe('the evidence of uploads', () => {
   outages();
   takingBack();
@@ -39,7 +42,6 @@ describe('the evidence of uploads', () => {
 
 function outages(): void {
   it('a run in which far more fails than usual is an outage: stored, shown, evidence for nothing [U31]', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     await quarantineAll(world);
     for (const sha of ['c', 'd', 'e']) {
       await world.upload(suite(1), { sha: sha.repeat(40) });
@@ -56,7 +58,6 @@ function outages(): void {
   });
 
   it('a few flaky tests of a suite are no outage [U31]', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     await quarantineAll(world);
     await world.upload(suite(12), { jobAttempt: 1 });
     await world.upload(suite(0), { jobAttempt: 2 });
@@ -65,9 +66,8 @@ function outages(): void {
 }
 
 function takingBack(): void {
-  it('the effects of an upload are restored when it is taken back, also after runs were merged [U77]', async () => {
-    for (const isMerged of [false, true]) {
-      const world = await IngestWorld.create(createMemoryStore());
+  for (const isMerged of [false, true]) {
+    it(`the effects of an upload are restored when it is taken back${isMerged ? ', also after runs were merged' : ''} [U77]`, async () => {
       await quarantineAll(world);
       const real = { t0: 'fail', t1: 'pass' };
       await world.upload(real, { sha: OTHER, jobAttempt: 1 });
@@ -85,11 +85,10 @@ function takingBack(): void {
       const events = await world.events('t1');
       assert.ok(events.includes('upload_ignored') && events.at(-1) === 'quarantine_changed', events.join());
       assert.equal(await world.runs('t1'), 4, 'its runs stay');
-    }
-  });
+    });
+  }
 
   it('an upload that was taken back makes no pair with those that come later [U77]', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     const { id } = await world.upload({ a: 'fail' }, { jobAttempt: 1 });
     await ignore(world, id);
     await ignore(world, id);
@@ -102,7 +101,6 @@ function takingBack(): void {
   });
 
   it('retries within one upload are taken back with it, and others stay [U77]', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     const flaky = junitOf({ a: '<flakyFailure/>' });
     const first = await world.accept(flaky, { sha: SHA });
     const second = await world.accept(flaky, { sha: OTHER });

@@ -9,10 +9,8 @@ import type { TestSettings } from '../flaky/settings.ts';
 import { type PlaceQuestion, UNKNOWN_PLACE, type UploadPlace } from '../flaky/upload-place.ts';
 import type { Store } from '../storage/store.ts';
 import type { Upload, UploadFields } from '../storage/uploads.ts';
-import type { ProcessingDeps } from './processing.ts';
 import type { ReadFacts, ReadRun, ReadSummary } from './read/read-run.ts';
-import type { UploadPart } from './upload-parts.ts';
-import { countTests, TestCount } from './upload-tally.ts';
+import type { ProcessingDeps, RunsByTest, UploadPart } from './upload-parts.ts';
 
 export interface JudgedUpload {
   /** Null: its runs are evidence. */
@@ -156,4 +154,39 @@ async function readThrough(
   } finally {
     await reading.return(undefined as never);
   }
+}
+
+/** Counts the tests that ran, and those that failed without passing, in small memory for any size of upload. */
+class TestCount {
+  /**
+   * Key: the first 52 bits of the test id, which are unique enough. Value: true if the test has passed. Tests that were
+   * only skipped are absent.
+   */
+  readonly #ran = new Map<number, boolean>();
+
+  add(runs: readonly ReadRun[]): void {
+    for (const { testId, conclusion } of runs) {
+      if (conclusion === 'SKIPPED') continue;
+      const key = Number.parseInt(testId.slice(0, 8) + testId.slice(9, 13) + testId.slice(15, 16), 16);
+      if (conclusion === 'SUCCESS') this.#ran.set(key, true);
+      else if (!this.#ran.has(key)) this.#ran.set(key, false);
+    }
+  }
+
+  get counts(): TestCounts {
+    let failed = 0;
+    for (const hasPassed of this.#ran.values()) if (!hasPassed) failed += 1;
+    return { ran: this.#ran.size, failed };
+  }
+}
+
+/** The same of runs that are grouped. */
+function countTests(groups: RunsByTest): TestCounts {
+  const counts = { ran: 0, failed: 0 };
+  for (const runs of groups.values()) {
+    if (runs.every(({ conclusion }) => conclusion === 'SKIPPED')) continue;
+    counts.ran += 1;
+    if (!runs.some(({ conclusion }) => conclusion === 'SUCCESS')) counts.failed += 1;
+  }
+  return counts;
 }

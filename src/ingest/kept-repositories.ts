@@ -3,15 +3,14 @@ import type { Timing } from '../lib/clock.ts';
 import type { OrganizationId } from '../storage/accounts.ts';
 import type { Repository, RepositoryId } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
-import { announceSettings, applySettings } from './apply-settings.ts';
-import { Stale } from './interrupts.ts';
-import { KeptTests } from './kept-tests.ts';
-import { storeMemories } from './store-memories.ts';
-import { findSettings, type RepositorySettings } from './upload-facts.ts';
+import { readTestSettings } from '../storage/test-codec.ts';
+import type { StoredTestSettings } from '../storage/test-settings.ts';
+import { applySettings } from './apply-settings.ts';
+import { KeptTests, Stale, storeMemories } from './kept-tests.ts';
 
 export interface Kept {
   readonly kept: KeptTests;
-  readonly settings: RepositorySettings;
+  readonly settings: StoredTestSettings;
 }
 
 /** How often another writer may commit first before it counts as an error. */
@@ -58,7 +57,7 @@ export class KeptRepositories {
     return this.#whileFresh(repository, async (kept) => {
       kept.lastUsedAt = this.#clock.now();
       // Read after the sequence number: a later change of settings then makes the next commit here stale.
-      const settings = await findSettings(this.#store, repository);
+      const settings = await readTestSettings(this.#store, repository);
       if (settings.version === settings.appliedVersion) return act({ kept, settings });
       return act({ kept, settings: await this.#applySettings(kept, settings) });
     });
@@ -80,7 +79,7 @@ export class KeptRepositories {
 
   async storeMemories(repository: Repository): Promise<void> {
     await this.#whileFresh(repository, async (kept) => {
-      const settings = await findSettings(this.#store, repository);
+      const settings = await readTestSettings(this.#store, repository);
       await storeMemories(this.#store, { kept, settings }, this.#step);
     });
   }
@@ -112,25 +111,26 @@ export class KeptRepositories {
   }
 
   /** Repeats until every test follows the latest version, because the settings may change meanwhile. */
-  async #applySettings(kept: KeptTests, first: RepositorySettings): Promise<RepositorySettings> {
+  async #applySettings(kept: KeptTests, first: StoredTestSettings): Promise<StoredTestSettings> {
     const monitorsOf = this.#createVersions(kept.repository.id, first);
     let settings = first;
-    await announceSettings(this.#store, { kept, at: this.#clock.now() });
+    // Raises the sequence number: a writer that read the old settings and has not committed yet gets a stale commit.
+    await kept.commit({ tests: [], memories: [], events: [] }, this.#clock.now());
     for (;;) {
       await this.#step();
       const at = this.#clock.now();
       const count = await applySettings(this.#store, { kept, settings, monitorsOf, at, step: this.#step });
-      const latest = await findSettings(this.#store, kept.repository);
+      const latest = await readTestSettings(this.#store, kept.repository);
       if (count === 0 && latest.version === settings.version) {
         await this.#store.testSettings.markApplied(kept.repository.id, settings.version);
-        return findSettings(this.#store, kept.repository);
+        return readTestSettings(this.#store, kept.repository);
       }
       settings = { ...latest, appliedMonitors: first.appliedMonitors };
     }
   }
 
   /** A change that a later one interrupted leaves tests that follow neither the applied nor the new version. */
-  #createVersions(id: RepositoryId, of: RepositorySettings): (version: number) => Promise<readonly Monitor[]> {
+  #createVersions(id: RepositoryId, of: StoredTestSettings): (version: number) => Promise<readonly Monitor[]> {
     const known = new Map([[of.appliedVersion, of.appliedMonitors]]);
     return async (version) => {
       const monitors =

@@ -5,23 +5,44 @@
  * the counts are restored from the runs that the stored state does not include. For such a test these are only passing
  * runs, and runs that are evidence for nothing: any other change of a test is stored with it at once.
  */
+
 import type { Monitor } from '../flaky/core/monitor.ts';
 import { onlyPathOf } from '../flaky/core/paths.ts';
+import type { TestState } from '../flaky/core/state.ts';
+import { countRuns } from '../flaky/daily-counts.ts';
 import { observe, scopeOf } from '../flaky/observe.ts';
+import type { QuarantineSettings } from '../flaky/quarantine.ts';
+import { recordTest } from '../flaky/test-record.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Repository } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
-import type { KnownTest, LoadedTests, StoredRun, UncountedBatch } from '../storage/test-ingest.ts';
-import { Stale } from './interrupts.ts';
-import { countUncounted, type KeptTest, keepKnown } from './kept-test.ts';
-import { uploadFactsOf } from './upload-facts.ts';
+import { decodeState, encodeState, eventRowOf, nextCheckOf, overrideOf, uploadFactsOf } from '../storage/test-codec.ts';
+import type {
+  CountedRuns,
+  KnownTest,
+  LoadedTests,
+  StoredBatch,
+  StoredRun,
+  TestChange,
+  TestMemory,
+  UncountedBatch,
+} from '../storage/test-ingest.ts';
+import type { StoredTestSettings } from '../storage/test-settings.ts';
+import type { TestEventRow, TestRow } from '../storage/tests.ts';
+
+/** Another writer committed first: the repository's tests in memory must be read again. */
+export class Stale extends Error {
+  override readonly name = 'Stale';
+}
 
 /** Ids per query. */
 const LOAD_AT_ONCE = 5_000;
+/** A test may have some hundred thousand runs in a year. */
+const READ_AT_ONCE = 8;
 /** So many runs take about as much memory as one test. */
 const RUNS_PER_TEST = 10;
 /** Tests whose memories are stored in one transaction. */
-export const SLICE_TESTS = 512;
+const SLICE_TESTS = 512;
 
 interface BatchRuns {
   readonly batch: UncountedBatch;
@@ -95,6 +116,26 @@ export class KeptTests {
     for (let no = from; no < to && !isMissing; no += 1)
       isMissing = this.#uncounted.has(no) && this.byNo[no] === undefined;
     if (isMissing) this.#keepAll(await this.#store.testIngest.loadRange(this.repository.id, from, to), monitors);
+  }
+
+  /** Reads the stored runs of tests, a few tests at a time. */
+  async *readRuns(
+    of: { readonly testNos: readonly number[]; readonly since: Instant },
+    step: () => Promise<void>,
+  ): AsyncGenerator<{ readonly testNos: readonly number[]; readonly batches: readonly StoredBatch[] }> {
+    for (let from = 0; from < of.testNos.length; from += READ_AT_ONCE) {
+      await step();
+      const testNos = of.testNos.slice(from, from + READ_AT_ONCE);
+      yield { testNos, batches: await this.#store.testIngest.readRuns(this.repository.id, testNos, of.since) };
+    }
+  }
+
+  /** Stores a change that comes without runs. */
+  async commit(change: Pick<TestChange, 'tests' | 'memories' | 'events'>, at: Instant): Promise<void> {
+    const guard = { repositoryId: this.repository.id, expectedSeq: this.seq };
+    const seq = await this.#store.testIngest.commit({ ...guard, ...change, failures: [] }, at);
+    if (seq === undefined) throw new Stale();
+    this.seq = seq;
   }
 
   /** Memory use, in tests. */
@@ -174,4 +215,124 @@ export function latestStart(runs: readonly { readonly startedAt: number }[], kno
   let latest = known;
   for (const { startedAt } of runs) if (latest === null || startedAt > latest) latest = startedAt;
   return latest;
+}
+
+/**
+ * A test in memory, changed in place. If a change cannot be stored, all tests of the repository are dropped and read
+ * again.
+ */
+export interface KeptTest {
+  row: TestRow;
+  state: TestState;
+  settingsVersion: number;
+  lastRunAt: Instant | null;
+  /** The store has an older state, and after a crash the missing counts come from the runs. */
+  isDirty: boolean;
+  /** The number of the stored memory, and the runs that the stored figures lack; null: none. */
+  storedSeq: number;
+  uncounted: (CountedRuns & { readonly days: number[] }) | null;
+}
+
+function keepKnown({ test, memory }: KnownTest): KeptTest {
+  return {
+    row: test,
+    state: decodeState(memory.state),
+    settingsVersion: memory.settingsVersion,
+    lastRunAt: memory.lastRunAt,
+    isDirty: false,
+    storedSeq: memory.seq,
+    uncounted: null,
+  };
+}
+
+/** The memory to store. It takes the uncounted runs along, so a memory that is not stored means a test to read again. */
+// SPEC F62
+export function takeMemory(test: KeptTest, seq: number): TestMemory {
+  const { row, state, settingsVersion, lastRunAt, storedSeq: afterSeq, uncounted } = test;
+  const nextCheckAt = nextCheckOf(row, state);
+  test.uncounted = null;
+  test.storedSeq = seq;
+  const memory = { testNo: row.no, seq, state: encodeState(state), nextCheckAt, settingsVersion, lastRunAt };
+  return uncounted === null ? memory : { ...memory, counted: { ...uncounted, afterSeq } };
+}
+
+type CountableRun = Pick<StoredRun, 'conclusion' | 'startedAt' | 'durationMs'>;
+
+/** Counts runs of an upload that arrived at `at`. */
+export function countUncounted(test: KeptTest, runs: readonly CountableRun[], at: Instant): void {
+  const days = countRuns(runs, at, test.uncounted?.days);
+  if (days.length === 0) return;
+  let lastFailureAt = test.uncounted?.lastFailureAt ?? null;
+  for (const { conclusion, startedAt } of runs) {
+    if (conclusion === 'FAILURE') lastFailureAt = Math.max(lastFailureAt ?? 0, Math.min(startedAt, at));
+  }
+  test.uncounted = { days, lastFailureAt };
+}
+
+interface Acting {
+  readonly settings: QuarantineSettings;
+  readonly at: Instant;
+  readonly actor: string | null;
+}
+
+/** Updates the row from the state and adds events. Returns true if the row changed. */
+export function showState(test: KeptTest, events: TestEventRow[], { settings, at, actor }: Acting): boolean {
+  const { row, state } = test;
+  const override = overrideOf(row);
+  const { record, event } = recordTest(state, { override, settings, quarantinedAt: row.quarantinedAt, at, actor });
+  if (event !== undefined) events.push(eventRowOf(row.id, event));
+  const isSame =
+    row.status === record.status &&
+    row.statusReason === record.statusReason &&
+    row.statusAt === record.statusAt &&
+    row.quarantinedAt === record.quarantinedAt &&
+    row.isFlagged === record.isFlagged &&
+    isSameList(row.labels, record.labels);
+  if (!isSame) test.row = { ...row, ...record };
+  return !isSame;
+}
+
+export function isSameList(one: readonly string[], other: readonly string[]): boolean {
+  return one === other || (one.length === other.length && one.every((text, index) => text === other[index]));
+}
+
+/** More uncounted batches take longer to count again after a crash; fewer would rewrite the same memories more often. */
+const MAX_BATCHES = 64;
+const MAX_RUNS = 300_000;
+
+export function hasManyUncounted({ uncountedBatches, uncountedRuns }: KeptTests): boolean {
+  return uncountedBatches >= MAX_BATCHES || uncountedRuns >= MAX_RUNS;
+}
+
+/**
+ * Stores the memories of tests that only passed. Each slice is one short transaction, so an interruption keeps the slices
+ * that were finished.
+ */
+// SPEC U35
+export async function storeMemories(
+  store: Store,
+  { kept, settings }: { readonly kept: KeptTests; readonly settings: StoredTestSettings },
+  step: () => Promise<void>,
+): Promise<void> {
+  const { seq: upToSeq } = kept;
+  const repositoryId = kept.repository.id;
+  for (const slice of [...kept.touched].sort((one, other) => one - other)) {
+    await step();
+    // Tests follow the applied settings, even if newer ones are stored.
+    await kept.loadUncounted(slice, settings.appliedMonitors);
+    const dirty = dirtyTests(kept, slice * SLICE_TESTS);
+    const memories = dirty.map((test): TestMemory => takeMemory(test, upToSeq));
+    const isStored = await store.testIngest.storeMemories({ repositoryId, expectedSeq: upToSeq, memories });
+    if (!isStored) throw new Stale();
+    for (const test of dirty) test.isDirty = false;
+  }
+  await store.testIngest.markCounted(repositoryId, upToSeq);
+  kept.noteCounted();
+}
+
+function dirtyTests({ byNo }: KeptTests, fromNo: number): readonly KeptTest[] {
+  return byNo
+    .slice(fromNo, fromNo + SLICE_TESTS)
+    .filter((test) => test !== undefined)
+    .filter(({ isDirty }) => isDirty);
 }

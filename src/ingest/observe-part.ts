@@ -5,14 +5,20 @@ import { cleanFailure, type FailureText, groupFailure, shorten } from '../flaky/
 import { observe, scopeOf, type UploadScope } from '../flaky/observe.ts';
 import { isBlockingRun } from '../flaky/quarantine.ts';
 import type { Instant } from '../lib/clock.ts';
-import { eventRowOf, quarantineSettingsOf } from '../storage/test-codec.ts';
+import { eventRowOf, quarantineSettingsOf, uploadFactsOf } from '../storage/test-codec.ts';
 import type { BatchFacts, StoredFailure, StoredRun, TestChange } from '../storage/test-ingest.ts';
+import type { StoredTestSettings } from '../storage/test-settings.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
-import type { Earlier } from './earlier-outcomes.ts';
-import { countUncounted, isSameList, type KeptTest, showState, takeMemory } from './kept-test.ts';
-import { type KeptTests, latestStart } from './kept-tests.ts';
+import {
+  countUncounted,
+  isSameList,
+  type KeptTest,
+  type KeptTests,
+  latestStart,
+  showState,
+  takeMemory,
+} from './kept-tests.ts';
 import type { ReadRun } from './read/read-run.ts';
-import { type RepositorySettings, uploadFactsOf } from './upload-facts.ts';
 import type { RunsByTest } from './upload-parts.ts';
 
 /** Runs by test id, with the facts that a new test needs. */
@@ -20,9 +26,12 @@ export interface NewTests {
   readonly facts: BatchFacts;
   readonly groups: RunsByTest;
   readonly variant: string;
-  readonly settings: RepositorySettings;
+  readonly settings: StoredTestSettings;
   readonly at: Instant;
 }
+
+/** Outcomes in other uploads of the same commit and job, by test number. */
+export type Earlier = ReadonlyMap<number, readonly EarlierOutcome[]>;
 
 export interface PartToObserve extends NewTests {
   readonly earlier: Earlier;

@@ -3,8 +3,11 @@
 import { type PlaceQuestion, UNKNOWN_PLACE, type UploadPlace } from '../flaky/upload-place.ts';
 import type { Instant, Timing } from '../lib/clock.ts';
 import { LOG_LEVELS, type Log, type LogLevel } from '../lib/log.ts';
-import type { KeepLimits } from './retention.ts';
-import type { TestLimits } from './test-limits.ts';
+import type { KeepLimits } from './upkeep.ts';
+import type { TestLimits } from './upload-parts.ts';
+
+/** The first retention after a start of the server. */
+export const FIRST_RETENTION_MS = 60_000;
 
 /** Everything the process needs to begin. */
 export interface ProcessData extends KeepLimits, TestLimits {

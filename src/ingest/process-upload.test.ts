@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { madeForEach } from '../../test/helpers/made.ts';
 import { aMonitor } from '../../test/helpers/test-history.ts';
 import { DAY, IngestWorld, junitOf, MINUTE } from '../../test/worlds/shell/ingest-world.ts';
 import { isCovered } from '../flaky/coverage.ts';
@@ -7,9 +8,10 @@ import { DEFAULT_TEST_SETTINGS, defaultMonitors, type TestSettings } from '../fl
 import { createMemoryStore } from '../storage/sqlite/create-memory-store.ts';
 import { decodeState } from '../storage/test-codec.ts';
 
+const world = madeForEach(() => IngestWorld.create(createMemoryStore()));
+
 describe('processing uploads', () => {
   it('stores runs, tests and failures, and ends the upload, in one step [U29] [U71]', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     const upload = await world.upload({ one: 'pass', two: 'fail', three: 'skip' });
     assert.equal(upload.status, 'PROCESSED');
     assert.equal(upload.testRuns, 3);
@@ -28,7 +30,6 @@ describe('processing uploads', () => {
   });
 
   it('calls a test flaky that failed in one upload of a commit and passed in another [F33]', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     await world.upload({ one: 'fail', two: 'pass' });
     world.now += MINUTE;
     await world.upload({ one: 'pass', two: 'fail' });
@@ -41,7 +42,6 @@ describe('processing uploads', () => {
   });
 
   it('has a status end by itself when its time has come [F33]', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     await world.upload({ one: 'fail' });
     await world.upload({ one: 'pass' });
     assert.equal((await world.test('one')).status, 'FLAKY');
@@ -53,7 +53,6 @@ describe('processing uploads', () => {
   });
 
   it('fails an upload without results, and says why [U30] [U72]', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     const { id } = await world.accept('<html>no</html>');
     await world.loop.runUntilIdle();
     const upload = await world.find(id);
@@ -63,7 +62,6 @@ describe('processing uploads', () => {
   });
 
   it('takes a report without cases for one: processed, with no runs and a word about it [U72]', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     const { id } = await world.accept('<testsuites tests="0"/>');
     await world.loop.runUntilIdle();
     const upload = await world.find(id);
@@ -75,7 +73,6 @@ describe('processing uploads', () => {
   });
 
   it('tells tests of one id in several suites apart, and says that there are some [F35] [F36]', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     const report = (outer: string, inner: string) =>
       `<testsuite name="cart"><testcase name="adds">${outer}</testcase><testsuite name="with coupon"><testcase name="adds">${inner}</testcase></testsuite></testsuite>`;
     const upload = async (outer: string, inner: string, more = {}) => {
@@ -99,7 +96,6 @@ describe('processing uploads', () => {
   });
 
   it('knows a test again whichever folder it was checked out to, where the upload names that [U44]', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     const report = (root: string) =>
       `<testsuite name="CartTest"><testcase name="adds" classname="C" file="${root}/tests/CartTest.php"/></testsuite>`;
     for (const root of ['/builds/agent-1/app', '/builds/agent-2/app']) {
@@ -114,7 +110,6 @@ describe('processing uploads', () => {
   });
 
   it('tells whoever judges a check that a failure belongs to no failing test [J23]', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     const results = async (inside: string, check: string) => {
       const { id } = await world.accept(inside, { candidateId: 'c-1', check });
       await world.loop.runUntilIdle();
@@ -131,7 +126,6 @@ describe('processing uploads', () => {
   });
 
   it('says that results are missing to whoever waits for those of a check', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     const tie = { candidateId: 'c-1', check: 'unit' };
     const told: string[] = [];
     world.loop.onCheckResults(({ candidateId, check }) => told.push(`${candidateId} ${check}`));
@@ -160,20 +154,20 @@ describe('processing uploads', () => {
       { runs: 1_000, text: 1_000_000 },
       { runs: 2, text: 1_000_000 },
     ]) {
-      const world = await IngestWorld.create(createMemoryStore(), { limits });
-      await setSettings(world, { infrastructureFailureThreshold: 0.8 });
+      const limited = await IngestWorld.create(createMemoryStore(), { limits });
+      await setSettings(limited, { infrastructureFailureThreshold: 0.8 });
       const all = { a: 'fail', b: 'fail', c: 'fail', d: 'fail', e: 'fail' };
-      const skipped = await world.upload(all);
+      const skipped = await limited.upload(all);
       assert.deepEqual([skipped.status, skipped.flaw, skipped.testRuns], ['SKIPPED', 'OUTAGE', 5]);
-      assert.equal(await world.runs('a'), 1, 'its runs are shown');
-      const counted = await world.upload({ ...all, e: 'pass' });
+      assert.equal(await limited.runs('a'), 1, 'its runs are shown');
+      const counted = await limited.upload({ ...all, e: 'pass' });
       assert.equal(counted.status, 'PROCESSED');
       assert.equal(counted.testRuns, 5);
     }
   });
 
   it('goes on behind the part that was stored last [U73]', async () => {
-    const world = await IngestWorld.create(createMemoryStore(), { limits: { runs: 3, text: 1_000_000 } });
+    world.configure({ limits: { runs: 3, text: 1_000_000 } });
     const names = Array.from({ length: 10 }, (_, index) => `t${index}`);
     const report = Object.fromEntries(names.map((test, index) => [test, index % 3 === 0 ? 'fail' : 'pass']));
     const { id } = await world.accept(junitOf(report), { candidateId: 'c-1', check: 'unit' });
@@ -202,7 +196,6 @@ describe('processing uploads', () => {
   });
 
   it('keeps what a person did meanwhile, and counts every run once [U33]', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     await world.upload({ one: 'pass', two: 'pass' });
     await world.upload({ one: 'pass', two: 'pass' }, { sha: 'b'.repeat(40) });
     const { testIngest } = world.store;
@@ -233,7 +226,6 @@ describe('processing uploads', () => {
   });
 
   it('has every test follow changed settings: quarantine, monitors that begin, and those that are gone [F34]', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
     await world.upload({ one: 'fail', two: 'fail' });
     await world.upload({ one: 'pass', two: 'fail' });
     assert.equal((await world.test('one')).quarantinedAt, null);

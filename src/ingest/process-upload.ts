@@ -5,17 +5,24 @@
  * With infrastructure protection, an upload of more than one part is read twice: an outage shows only at its end, and
  * nothing of it may be stored before.
  */
+import type { Issue } from '../flaky/identity/issue.ts';
 import type { UploadPlace } from '../flaky/upload-place.ts';
-import type { Upload } from '../storage/uploads.ts';
-import { endWithoutRuns, keepAsItIs } from './end-upload.ts';
-import { endStatusOf, findPlaceOf, judgeFirstPart, placedFacts, type Verdict } from './judge-upload.ts';
+import type { Instant } from '../lib/clock.ts';
+import type { CheckResults } from '../storage/test-ingest.ts';
+import type { Upload, UploadOutcome } from '../storage/uploads.ts';
+import { endStatusOf, findPlaceOf, flawIssue, judgeFirstPart, placedFacts, type Verdict } from './judge-upload.ts';
 import type { KeptTests } from './kept-tests.ts';
-import type { Processed, ProcessingDeps } from './processing.ts';
-import type { ReadRun, ReadSummary } from './read/read-run.ts';
-import { readRunsInSteps } from './read-runs.ts';
-import { storePart } from './store-part.ts';
-import { cutIntoParts, type RunsByTest, type UploadPart } from './upload-parts.ts';
-import { UploadTally } from './upload-tally.ts';
+import type { ReadFacts, ReadRun, ReadSummary } from './read/read-run.ts';
+import { commitTests, storePart } from './store-part.ts';
+import {
+  CheckTally,
+  cutIntoParts,
+  type Processed,
+  type ProcessingDeps,
+  type RunsByTest,
+  type UploadPart,
+  UploadTally,
+} from './upload-parts.ts';
 
 // SPEC U32
 export async function processUpload(deps: ProcessingDeps, upload: Upload): Promise<Processed> {
@@ -79,7 +86,7 @@ function findMissing(deps: ProcessingDeps, upload: Upload, { groups }: UploadPar
  * beyond the stored number are the missing ones.
  */
 async function findMissingRuns(
-  { store, step }: ProcessingDeps,
+  { step }: ProcessingDeps,
   kept: KeptTests,
   { uploadId, groups }: { readonly uploadId: string; readonly groups: RunsByTest },
 ): Promise<RunsByTest> {
@@ -87,7 +94,7 @@ async function findMissingRuns(
   let since = Number.POSITIVE_INFINITY;
   for (const runs of groups.values()) for (const { startedAt } of runs) since = Math.min(since, startedAt);
   const counts = new Map<number, number>();
-  for await (const { batches } of readRunsInSteps(store, kept.repository.id, { testNos, since, step })) {
+  for await (const { batches } of kept.readRuns({ testNos, since }, step)) {
     for (const { facts, runs } of batches) {
       if (facts.uploadId !== uploadId) continue;
       for (const { testNo } of runs) counts.set(testNo, (counts.get(testNo) ?? 0) + 1);
@@ -99,4 +106,80 @@ async function findMissingRuns(
     if (rest.length > 0) missing.set(id, rest);
   }
   return missing;
+}
+
+/** Ends the upload without storing runs. */
+// SPEC U72
+async function endWithoutRuns(
+  deps: ProcessingDeps,
+  upload: Upload,
+  of: {
+    readonly facts: ReadFacts | undefined;
+    readonly summary: ReadSummary;
+    /** Read to the end without finding a run. */
+    readonly isEmpty?: boolean;
+  },
+): Promise<Processed> {
+  const at = deps.clock.now();
+  const isWhole = of.isEmpty === true;
+  const status = isWhole ? 'PROCESSED' : 'FAILED';
+  const issues = isWhole ? of.summary.issues : withReason(of.summary.issues);
+  const fields = of.facts?.fields ?? upload.fields;
+  const nothing = { ...upload, fields, partsDone: 0, testRuns: 0, flaw: null, counts: null };
+  const outcome = outcomeOf(nothing, { status, processedAt: at, issues });
+  const problem = isWhole ? null : (of.summary.problem ?? issues.at(-1)?.message ?? null);
+  return { status, testRuns: 0, checkResults: await endUpload(deps, outcome, { isWhole, problem, at }) };
+}
+
+/** Stores no more of the upload. Checks that wait for its results learn whether they are whole. */
+export async function endUpload(
+  deps: Pick<ProcessingDeps, 'store' | 'use'>,
+  upload: UploadOutcome,
+  of: {
+    readonly isWhole?: boolean;
+    readonly problem: string | null;
+    readonly at: Instant;
+  },
+): Promise<CheckResults | undefined> {
+  const { fields, uploadId } = upload;
+  const { at } = of;
+  const { flaw } = upload;
+  const checkResults = fields && new CheckTally().results(uploadId, { fields }, { isWhole: false, ...of, flaw });
+  if (!checkResults) {
+    await deps.store.uploadWork.finish(upload);
+    return undefined;
+  }
+  await deps.use(async ({ kept }) => {
+    const nothing = { tests: [], memories: [], failures: [], events: [] };
+    const repositoryId = kept.repository.id;
+    await commitTests(deps, kept, { repositoryId, expectedSeq: kept.seq, ...nothing, upload, checkResults }, at);
+  });
+  return checkResults;
+}
+
+/** A failed upload always has a reason. */
+// SPEC U30
+function withReason(issues: readonly Issue[]): readonly Issue[] {
+  if (issues.some(({ level }) => level === 'error')) return issues;
+  const message = 'No test results were found in it.';
+  const hint = 'Check that the files are JUnit XML reports, and that the tests ran.';
+  return [...issues, { level: 'error', file: null, line: null, message, hint }];
+}
+
+/** Stored runs stay; only the issues are those of the new reading. */
+async function keepAsItIs(deps: ProcessingDeps, upload: Upload, { issues: found }: ReadSummary): Promise<Processed> {
+  const { fields, testRuns, flaw } = upload;
+  const flawed = fields === null ? undefined : flawIssue(flaw, fields);
+  const status = endStatusOf(upload);
+  const issues = [...found, ...(flawed === undefined ? [] : [flawed])];
+  await deps.store.uploadWork.finish(outcomeOf(upload, { status, processedAt: deps.clock.now(), issues }));
+  return { status, testRuns, checkResults: undefined };
+}
+
+/** The upload as it ends with the runs that are stored. */
+export function outcomeOf(
+  { id: uploadId, partsDone, fields, testRuns, flaw, counts }: Upload,
+  end: Pick<UploadOutcome, 'status' | 'processedAt' | 'issues'>,
+): UploadOutcome {
+  return { uploadId, partsDone, fields, testRuns, flaw, counts, ...end };
 }

@@ -1,19 +1,29 @@
 /** Stores a part of an upload: new tests in small transactions, then runs, memories and the progress of the upload in one. */
+import type { EvidenceFlaw } from '../flaky/core/evidence.ts';
 import { groupByPath } from '../flaky/core/paths.ts';
+import type { EarlierOutcome } from '../flaky/core/run.ts';
 import type { SuiteRepeats } from '../junit/junit-case.ts';
-import type { TestChange } from '../storage/test-ingest.ts';
+import type { BatchFacts, TestChange } from '../storage/test-ingest.ts';
+import type { StoredTestSettings } from '../storage/test-settings.ts';
 import type { Upload } from '../storage/uploads.ts';
-import { findEarlierOutcomes } from './earlier-outcomes.ts';
-import { Stale, Superseded } from './interrupts.ts';
 import { endStatusOf, flawIssue, type JudgedUpload } from './judge-upload.ts';
-import type { KeptTests } from './kept-tests.ts';
-import { introduceTests, type NewTests, observePart } from './observe-part.ts';
-import type { Processed, ProcessingDeps } from './processing.ts';
-import type { ReadRun, ReadSummary } from './read/read-run.ts';
-import type { ReachedLimits } from './test-limits.ts';
-import { batchFactsOf, type RepositorySettings } from './upload-facts.ts';
-import type { RunsByTest, UploadPart } from './upload-parts.ts';
-import { isTied, type UploadTally } from './upload-tally.ts';
+import { type KeptTests, Stale } from './kept-tests.ts';
+import { type Earlier, introduceTests, type NewTests, observePart } from './observe-part.ts';
+import type { ReadFacts, ReadRun, ReadSummary } from './read/read-run.ts';
+import {
+  isTied,
+  type Processed,
+  type ProcessingDeps,
+  type ReachedLimits,
+  type RunsByTest,
+  type UploadPart,
+  type UploadTally,
+} from './upload-parts.ts';
+
+/** Another server held the lease meanwhile, and ended the upload or got further with it. */
+export class Superseded extends Error {
+  override readonly name = 'Superseded';
+}
 
 interface PartToStore {
   readonly part: UploadPart;
@@ -43,7 +53,7 @@ export async function storePart(deps: ProcessingDeps, upload: Upload, to: PartTo
 
 interface PartToCommit extends PartToStore {
   readonly kept: KeptTests;
-  readonly settings: RepositorySettings;
+  readonly settings: StoredTestSettings;
 }
 
 // SPEC U71
@@ -90,6 +100,15 @@ async function commitPart(deps: ProcessingDeps, upload: Upload, to: PartToCommit
   return { testRuns: runs.length, checkResults };
 }
 
+function batchFactsOf(
+  uploadId: string,
+  { fields, job, jobAttempt }: ReadFacts,
+  { flaw }: { readonly flaw: EvidenceFlaw | null },
+): BatchFacts {
+  const { branch, sha, jobName, jobUrl, prNumber } = fields;
+  return { uploadId, branch, sha, job, jobAttempt, jobName: jobName ?? '', jobUrl, prNumber, flaw };
+}
+
 function wholeness({ part, judged, tally }: PartToStore): Pick<ReadSummary, 'isWhole' | 'problem'> {
   const { isWhole, problem } = part.summary as ReadSummary;
   const other = flawIssue(judged.flaw, part.facts.fields)?.message ?? tally.reached.problem;
@@ -116,10 +135,9 @@ async function leaveOut(
  * these are tests without runs.
  */
 async function storeNewTests(
-  deps: ProcessingDeps,
+  { clock, newTestsAtOnce, step, onNewTests }: ProcessingDeps,
   of: Omit<NewTests, 'at'> & { readonly kept: KeptTests; readonly reached: ReachedLimits },
 ): Promise<void> {
-  const { clock, newTestsAtOnce, step, onNewTests } = deps;
   const { kept, reached } = of;
   const unknown: [string, readonly ReadRun[]][] = [];
   for (const [id, runs] of of.groups) if (!kept.byId.has(id)) unknown.push([id, runs]);
@@ -130,8 +148,7 @@ async function storeNewTests(
     await step();
     const at = clock.now();
     const groups = new Map(unknown.slice(from, from + newTestsAtOnce));
-    const change = { ...introduceTests(kept, { ...of, groups, at }), failures: [] };
-    await commitTests(deps, kept, { repositoryId: kept.repository.id, expectedSeq: kept.seq, ...change }, at);
+    await kept.commit(introduceTests(kept, { ...of, groups, at }), at);
     reached.noteNewTests(groups.size);
     onNewTests(groups.size);
   }
@@ -204,4 +221,72 @@ function settlePytest({ declared, cases }: SuiteRepeats, runs: readonly ReadRun[
     if (run === last || run.conclusion !== 'SUCCESS') return run;
     return { ...run, conclusion: 'FAILURE', rerunOf, failure: UNTOLD };
   });
+}
+
+const NO_OUTCOMES: Earlier = new Map();
+/** Each may have some thousand failures. */
+const BATCHES_AT_ONCE = 10;
+/** A job may upload its shards one by one, and be repeated. */
+const MAX_BATCHES = 1_000;
+/** The newest ones. A pass and a failure suffice. */
+const MAX_OUTCOMES = 20;
+
+/** Reads in steps: somebody may send the results of one commit hundreds of times. */
+async function findEarlierOutcomes(
+  { store, step }: Pick<ProcessingDeps, 'store' | 'step'>,
+  kept: KeptTests,
+  { facts, groups }: { readonly facts: BatchFacts; readonly groups: RunsByTest },
+): Promise<Earlier> {
+  if (facts.flaw !== null || facts.sha === '') return NO_OUTCOMES;
+  const { sha, job, uploadId: exceptUploadId } = facts;
+  let failingNow: readonly number[] | undefined;
+  const found = new Map<number, EarlierOutcome[]>();
+  let beforeSeq = Number.MAX_SAFE_INTEGER;
+  for (let read = 0; read < MAX_BATCHES; read += BATCHES_AT_ONCE) {
+    const query = { sha, job, exceptUploadId, beforeSeq, limit: BATCHES_AT_ONCE };
+    const batches = await store.testIngest.findEarlier(kept.repository.id, query);
+    for (const { seq, facts: of, failures } of batches) {
+      await step();
+      const { uploadId, branch, prNumber, jobAttempt } = of;
+      const common = { uploadId, branch, prNumber, jobAttempt };
+      const failed = Map.groupBy(failures, ({ testNo }) => testNo);
+      for (const [no, all] of failed) {
+        const at = Math.max(...all.map((failure) => failure.at));
+        const failedPaths = all.map(({ path }) => path);
+        if (groups.has(kept.byNo[no]?.row.id ?? '')) note(found, no, { ...common, hasFailed: true, at, failedPaths });
+      }
+      failingNow ??= numbersOfFailing(kept, groups);
+      const others = failingNow.filter((no) => !failed.has(no));
+      const passes = others.length === 0 ? [] : await store.testIngest.findPasses(kept.repository.id, seq, others);
+      for (const [no, at] of passes) note(found, no, { ...common, hasFailed: false, at });
+    }
+    beforeSeq = batches.at(-1)?.seq ?? 0;
+    if (batches.length < BATCHES_AT_ONCE) break;
+  }
+  return found;
+}
+
+function numbersOfFailing(kept: KeptTests, groups: RunsByTest): readonly number[] {
+  const numbers: number[] = [];
+  for (const [id, runs] of groups) {
+    const known = kept.byId.get(id);
+    if (known !== undefined && runs.some((run) => run.conclusion === 'FAILURE')) numbers.push(known.row.no);
+  }
+  return numbers;
+}
+
+/** The parts of one upload count as one: a test that failed in one part has failed. */
+function note(found: Map<number, EarlierOutcome[]>, testNo: number, outcome: EarlierOutcome): void {
+  const known = found.get(testNo) ?? [];
+  found.set(testNo, known);
+  const last = known.at(-1);
+  if (last?.uploadId === outcome.uploadId) known[known.length - 1] = merge(last, outcome);
+  else if (known.length < MAX_OUTCOMES) known.push(outcome);
+}
+
+function merge(one: EarlierOutcome, other: EarlierOutcome): EarlierOutcome {
+  if (one.hasFailed !== other.hasFailed) return one.hasFailed ? one : other;
+  const at = Math.max(one.at, other.at);
+  if (!one.hasFailed) return { ...one, at };
+  return { ...one, at, failedPaths: [...(one.failedPaths ?? []), ...(other.failedPaths ?? [])] };
 }

@@ -1,20 +1,25 @@
+import { DAY_MS } from '../flaky/core/detector.ts';
 import { expire } from '../flaky/evaluate.ts';
+import { takeBack } from '../flaky/take-back.ts';
 import type { Instant, Timing } from '../lib/clock.ts';
 import { Fault } from '../lib/fault.ts';
 import type { Log } from '../lib/log.ts';
 import type { Repository, RepositoryId } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
-import { eventRowOf, quarantineSettingsOf } from '../storage/test-codec.ts';
-import type { TestMemory } from '../storage/test-ingest.ts';
+import { eventRowOf, quarantineSettingsOf, readTestSettings, uploadFactsOf } from '../storage/test-codec.ts';
+import type { StoredBatch, TestMemory } from '../storage/test-ingest.ts';
+import type { StoredTestSettings } from '../storage/test-settings.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
-import { Interrupted, Stale } from './interrupts.ts';
-import type { KeptRepositories } from './kept-repositories.ts';
-import { type KeptTest, showState, takeMemory } from './kept-test.ts';
-import type { KeptTests } from './kept-tests.ts';
-import { recountTests } from './recount-tests.ts';
-import { forgetOldRuns, type KeepLimits, tidyUploads } from './retention.ts';
-import { hasManyUncounted } from './store-memories.ts';
-import type { RepositorySettings } from './upload-facts.ts';
+import type { Upload, UploadIgnored } from '../storage/uploads.ts';
+import type { Kept, KeptRepositories } from './kept-repositories.ts';
+import { hasManyUncounted, type KeptTest, type KeptTests, showState, takeMemory } from './kept-tests.ts';
+import { Interrupted } from './upload-turns.ts';
+
+export interface KeepLimits {
+  /** How long the bodies of uploads are kept for reprocessing. */
+  readonly uploadKeepDays: number;
+  readonly uploadKeepBytes: number;
+}
 
 export interface RetentionSchedule {
   readonly retentionAt: Instant;
@@ -38,8 +43,12 @@ export interface UpkeepDeps {
 
 const IDLE_MS = 60_000;
 const RETENTION_EVERY_MS = 3_600_000;
+/** Rows per transaction. */
+const FORGET_AT_ONCE = 2_000;
 /** Due tests per transaction. */
 const DUE_AT_ONCE = 256;
+/** Tests of a withdrawn upload per transaction. */
+const RECOUNT_AT_ONCE = 256;
 /** Tests per transaction whose figures lose a day. */
 const ROLL_AT_ONCE = 500;
 const ROLL_SLICES = 20;
@@ -47,7 +56,7 @@ const SICK_MS = 60_000;
 /** Damage in one repository must not delay the others. A store that was unavailable is back soon. */
 const STORE_AWAY_MS = 5_000;
 
-/** The work between uploads: due statuses, changed settings, uncounted runs, retention. */
+/** The work between uploads: due statuses, changed settings, uncounted runs, withdrawn uploads, retention. */
 export class Upkeep {
   readonly #store: Store;
   readonly #clock: Timing;
@@ -139,7 +148,7 @@ export class Upkeep {
     for (const [repositoryId, tests] of Map.groupBy(due, (test) => test.repositoryId)) {
       const testIds = tests.map(({ testId }) => testId);
       await this.#lookAfter(repositoryId, (repository) =>
-        this.#kept.use(repository, (kept) => expireTests(this.#store, kept, { testIds, at: now })),
+        this.#kept.use(repository, (kept) => expireTests(kept, { testIds, at: now })),
       );
     }
     if (await this.#rollFigures(now)) return true;
@@ -155,14 +164,24 @@ export class Upkeep {
     return true;
   }
 
-  /** Recounts withdrawn uploads. */
   async #recount(): Promise<void> {
     for (const upload of await this.#store.uploadWork.listToRecount()) {
-      const deps = { store: this.#store, clock: this.#clock, step: this.#step };
-      await this.#lookAfter(upload.repositoryId, (repository) =>
-        recountTests(deps, upload, (act) => this.#kept.use(repository, act)),
-      );
+      await this.#lookAfter(upload.repositoryId, (repository) => this.#recountUpload(repository, upload));
     }
+  }
+
+  /** Recounts the tests of a withdrawn upload from the remaining runs. */
+  async #recountUpload(repository: Repository, upload: Upload): Promise<void> {
+    const { ignored, repositoryId } = upload;
+    if (ignored === null) return;
+    const all = await this.#store.testIngest.listTestNos(repositoryId, upload.id);
+    for (let from = 0; from < all.length; from += RECOUNT_AT_ONCE) {
+      await this.#step();
+      const numbers = all.slice(from, from + RECOUNT_AT_ONCE);
+      const of = { upload, ignored, numbers, at: this.#clock.now(), step: this.#step };
+      await this.#kept.use(repository, (kept) => recountSome(kept, of));
+    }
+    await this.#store.uploadWork.markRecounted(upload.id);
   }
 
   /** Loads the repository and applies changed settings. */
@@ -201,10 +220,39 @@ export class Upkeep {
       if (batches > 0) await this.#lookSafely(repository, () => this.#bringUpToDate(repository));
       for (const kept of this.#kept) await this.tidyMemoryOf(kept.repository);
     }
-    const onForgotten = ({ id }: Repository) => this.#kept.forget(id);
-    const forgotten = await forgetOldRuns(store, repositories, { now, step: () => this.#step(), onForgotten });
-    const removed = await tidyUploads(store, repositories, { now, limits: this.#options });
+    const forgotten = await this.#forgetOldRuns(repositories, now);
+    const removed = await this.#tidyUploads(repositories, now);
     if (forgotten + removed > 0) this.#log.info({ forgotten, removed }, 'removed old test results and uploads');
+  }
+
+  // SPEC U36
+  async #forgetOldRuns(repositories: readonly Repository[], now: Instant): Promise<number> {
+    const { testUpkeep } = this.#store;
+    let forgotten = 0;
+    for (const repository of repositories) {
+      const { settings } = await readTestSettings(this.#store, repository);
+      const before = now - settings.retentionDays * DAY_MS;
+      for (let count = -1; count !== 0; forgotten += count) {
+        await this.#step();
+        count = await testUpkeep.forget(repository.id, before, FORGET_AT_ONCE);
+        if (count > 0) this.#kept.forget(repository.id);
+      }
+    }
+    for (let count = -1; count !== 0; forgotten += count) {
+      await this.#step();
+      count = await testUpkeep.purge(FORGET_AT_ONCE);
+    }
+    return forgotten;
+  }
+
+  /** The repository with the longest retention decides how long uploads are listed. */
+  // SPEC U36
+  async #tidyUploads(repositories: readonly Repository[], now: Instant): Promise<number> {
+    const { uploadKeepDays, uploadKeepBytes: maxBytes } = this.#options;
+    const all = await Promise.all(repositories.map((repository) => readTestSettings(this.#store, repository)));
+    const days = Math.max(uploadKeepDays, ...all.map(({ settings }) => settings.retentionDays));
+    const bodiesBefore = now - uploadKeepDays * DAY_MS;
+    return this.#store.uploadWork.tidy({ now, bodiesBefore, maxBytes, uploadsBefore: now - days * DAY_MS });
   }
 }
 
@@ -219,8 +267,7 @@ const LOOK_AGAIN_MS = 60_000;
 /** Evaluates tests that are due without a new run: a monitor recovers, a mute or an override ends. */
 // SPEC F33
 async function expireTests(
-  store: Store,
-  { kept, settings }: { readonly kept: KeptTests; readonly settings: RepositorySettings },
+  { kept, settings }: { readonly kept: KeptTests; readonly settings: StoredTestSettings },
   { testIds, at }: { readonly testIds: readonly string[]; readonly at: Instant },
 ): Promise<void> {
   await kept.load(testIds, settings.monitors);
@@ -239,10 +286,7 @@ async function expireTests(
     memories.push(notDueNow(takeMemory(test, kept.seq + 1), at));
     test.isDirty = false;
   }
-  const change = { repositoryId: kept.repository.id, expectedSeq: kept.seq, tests, memories, failures: [], events };
-  const seq = await store.testIngest.commit(change, at);
-  if (seq === undefined) throw new Stale();
-  kept.seq = seq;
+  await kept.commit({ tests, memories, events }, at);
 }
 
 function endOverride(test: KeptTest, events: TestEventRow[], at: Instant): boolean {
@@ -258,4 +302,48 @@ function endOverride(test: KeptTest, events: TestEventRow[], at: Instant): boole
 function notDueNow(memory: TestMemory, at: Instant): TestMemory {
   const isDue = memory.nextCheckAt !== null && memory.nextCheckAt <= at;
   return isDue ? { ...memory, nextCheckAt: at + LOOK_AGAIN_MS } : memory;
+}
+
+interface Recount {
+  readonly upload: Upload;
+  readonly ignored: UploadIgnored;
+  readonly numbers: readonly number[];
+  readonly at: Instant;
+  readonly step: () => Promise<void>;
+}
+
+async function recountSome({ kept, settings }: Kept, of: Recount): Promise<void> {
+  const { numbers, at } = of;
+  const since = at - settings.settings.retentionDays * DAY_MS;
+  await kept.loadNumbers(numbers, settings.monitors);
+  const events: TestEventRow[] = [];
+  const tests: TestRow[] = [];
+  const memories: TestMemory[] = [];
+  const acting = { settings: quarantineSettingsOf(settings.settings), at, actor: of.ignored.actor };
+  const testNos = numbers.filter((no) => kept.byNo[no] !== undefined);
+  for await (const read of kept.readRuns({ testNos, since }, of.step)) {
+    for (const test of read.testNos.flatMap((no) => kept.byNo[no] ?? [])) {
+      const past = ofTest(test, read.batches, of);
+      const { state, events: happened } = takeBack(test.state, settings.monitors, { ...past, at });
+      test.state = state;
+      for (const event of happened) events.push(eventRowOf(test.row.id, event));
+      if (showState(test, events, acting)) tests.push(test.row);
+      memories.push(takeMemory(test, kept.seq + 1));
+      test.isDirty = false;
+    }
+  }
+  await kept.commit({ tests, memories, events }, at);
+}
+
+function ofTest({ row }: KeptTest, batches: readonly StoredBatch[], { upload, ignored }: Recount) {
+  const own = batches.flatMap(({ facts, receivedAt, runs }) => {
+    const some = runs.filter(({ testNo }) => testNo === row.no);
+    const observed = some.map((run) => ({ ...run, attempt: null, rerunOf: null }));
+    return some.length === 0 ? [] : [{ upload: uploadFactsOf(facts), at: receivedAt, runs: observed }];
+  });
+  const [taken] = own.filter((batch) => batch.upload.id === upload.id);
+  const hasFailed = taken?.runs.some(({ conclusion }) => conclusion === 'FAILURE') ?? false;
+  const { actor, reason } = ignored;
+  const countedAt = taken?.at ?? upload.receivedAt;
+  return { past: own, taken: { uploadId: upload.id, countedAt, actor, reason, hasFailed } };
 }

@@ -11,9 +11,7 @@ import type { OrganizationId } from '../storage/accounts.ts';
 import type { RepositoryId } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
 import type { Upload } from '../storage/uploads.ts';
-import { Interrupted, PutBack } from './interrupts.ts';
-import { LEASE_MS } from './schedule.ts';
-import type { TestLimits } from './test-limits.ts';
+import type { TestLimits } from './upload-parts.ts';
 
 export interface UploadTurnsOptions extends Pick<TestLimits, 'maxNewTests'> {
   /** The lease holder; the same after a restart. */
@@ -32,6 +30,23 @@ interface Turn extends Contender {
   hasPaused: boolean;
 }
 
+/**
+ * The loop stops, or the store is about to be replaced. The current work continues later, from its last stored step.
+ */
+export class Interrupted extends Error {
+  override readonly name: string = 'Interrupted';
+}
+
+/**
+ * Other uploads wait, and too many are paused already. This one restarts behind its last stored part when a place is
+ * free.
+ */
+class PutBack extends Interrupted {
+  override readonly name: string = 'PutBack';
+}
+
+/** The server counts with it, too. */
+export const LEASE_MS = 60_000;
 /** Each takes up to 100 MB. */
 const MAX_PAUSED = 2;
 /** The share of an upload with too many new tests. */

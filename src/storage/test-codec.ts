@@ -1,13 +1,22 @@
 /** Converts between stored tests and the types of the pure rooms. */
 
 import { pathsKnownAt } from '../flaky/core/paths.ts';
+import type { UploadFacts } from '../flaky/core/run.ts';
 import type { TestState } from '../flaky/core/state.ts';
 import type { Quarantine, QuarantineOverride, QuarantineSettings } from '../flaky/quarantine.ts';
 import { DEFAULT_TEST_SETTINGS, defaultMonitors, type TestSettings } from '../flaky/settings.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Repository } from './repositories.ts';
-import type { StoredTestSettings } from './test-settings.ts';
+import type { BatchFacts } from './test-ingest.ts';
+import type { StoredTestSettings, TestSettingsStore } from './test-settings.ts';
 import type { TestEventRow, TestRow } from './tests.ts';
+
+export async function readTestSettings(
+  { testSettings }: { readonly testSettings: Pick<TestSettingsStore, 'find'> },
+  repository: Pick<Repository, 'id' | 'createdAt'>,
+): Promise<StoredTestSettings> {
+  return currentTestSettings(repository, await testSettings.find(repository.id));
+}
 
 /** The settings of a repository. If they were never changed, these are the defaults, which are version 0. */
 export function currentTestSettings(
@@ -49,6 +58,10 @@ export function nextCheckOf(test: Pick<TestRow, 'override'>, state: TestState): 
   const end = test.override?.expiresAt ?? null;
   if (end === null || state.nextCheckAt === null) return state.nextCheckAt ?? end;
   return Math.min(end, state.nextCheckAt);
+}
+
+export function uploadFactsOf({ uploadId, branch, sha, job, jobAttempt, prNumber, flaw }: BatchFacts): UploadFacts {
+  return { id: uploadId, branch, sha, job, jobAttempt, prNumber, flaw };
 }
 
 export function decodeState(text: string): TestState {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { it } from 'node:test';
+import { maker } from '../../test/helpers/made.ts';
 import { PageWorld } from '../../test/worlds/shell/page-world.ts';
 import { decodeCandidate } from '../app/core/queue-codec.ts';
 import { collectBeyond } from '../app/queue/entry-run.ts';
@@ -9,9 +10,12 @@ import { type ExplanationReasonView, viewExplanation, viewTimeline } from '../ap
 import { findAnyEntry } from '../app/queue/find-entry.ts';
 import type { CandidateNumber } from '../engine/model/candidate.ts';
 import type { PrNumber } from '../engine/model/pull-request.ts';
+import type { QueueSettings } from '../engine/model/settings.ts';
 import type { Sha } from '../lib/sha.ts';
 
 const FILE = new URL('situations.md', import.meta.url);
+
+const createWorld = maker((settings?: Partial<QueueSettings>) => PageWorld.create(settings));
 
 class Book {
   readonly #pages: string[] = [
@@ -20,7 +24,9 @@ class Book {
     'Each situation as the comment on the pull request, as the check beside it, and as `sluice pr status` and the API tell it. Made by situations.test.ts.',
   ];
 
+  /** Once the pages are updated. */
   async add(world: PageWorld, title: string, number: number): Promise<void> {
+    await world.pagesUpdated();
     const texts = world.pages.textsOn(number as PrNumber);
     const check = [...world.pages.checks.values()].findLast(
       ({ externalId }) => externalId.split('/')[1] === `${number}`,
@@ -94,67 +100,53 @@ it('the texts for people in every situation are those of situations.md [G45] [G4
 });
 
 async function tellOfOneThatLands(book: Book): Promise<void> {
-  const world = await PageWorld.create({ concurrency: 1 });
+  const world = await createWorld({ concurrency: 1 });
   const first = await world.submit();
   const second = await world.submit();
-  await world.pagesUpdated();
   await book.add(world, 'Being tested', first.number);
   await book.add(world, 'Waiting behind another', second.number);
   await world.report(1, 'ci', 'SUCCESS');
-  await world.pagesUpdated();
   await book.add(world, 'Landed', first.number);
   await world.cancel(second.number);
-  await world.pagesUpdated();
   await book.add(world, 'Taken out by a person', second.number);
-  await world.stop();
 }
 
 async function tellOfSilence(book: Book): Promise<void> {
-  const world = await PageWorld.create({ requiredStatuses: ['ci', 'lint'] });
+  const world = await createWorld({ requiredStatuses: ['ci', 'lint'] });
   const pr = await world.submit();
   await world.pass(10 * 60_000);
   await world.send({ kind: 'time_passed', at: world.now });
-  await world.pagesUpdated();
   await book.add(world, 'Nothing is heard of CI', pr.number);
   await world.report(1, 'lnit', 'SUCCESS');
   await world.pass(10 * 60_000);
   await world.send({ kind: 'time_passed', at: world.now });
-  await world.pagesUpdated();
   await book.add(world, 'CI reports under a misspelt name', pr.number);
   await world.report(1, 'lint', 'SUCCESS');
-  await world.pagesUpdated();
   await book.add(world, 'CI is heard of after all', pr.number);
-  await world.stop();
 }
 
 async function tellOfReadiness(book: Book): Promise<void> {
-  const world = await PageWorld.create();
+  const world = await createWorld();
   const pr = world.open({
     mergeability: 'NOT_MERGEABLE',
     blockReasons: ['reviewRequired', 'failingCheck'],
     failingChecks: ['lint', 'unit'],
   });
   await world.enter(pr);
-  await world.pagesUpdated();
   await book.add(world, 'Submitted, and not ready', pr.number);
   await world.observe({ ...pr, blockReasons: ['conflict'] });
-  await world.pagesUpdated();
   await book.add(world, 'Not ready for another reason', pr.number);
   const changed = await world.submit();
   await world.observe({ ...changed, mergeability: 'NOT_MERGEABLE', blockReasons: ['changesRequested'] });
-  await world.pagesUpdated();
   await book.add(world, 'A reviewer requests changes during the test', changed.number);
   await world.observe({ ...changed, baseBranch: 'release' });
-  await world.pagesUpdated();
   await book.add(world, 'It gets another base during the test', changed.number);
-  await world.stop();
 }
 
 async function tellOfFailures(book: Book): Promise<void> {
-  const world = await PageWorld.create({ honorQuarantine: 'OFF', requiredStatuses: ['ci', 'lint'] });
+  const world = await createWorld({ honorQuarantine: 'OFF', requiredStatuses: ['ci', 'lint'] });
   const ahead = await world.submit();
   const behind = await world.submit();
-  await world.pagesUpdated();
   await book.add(world, 'Tested on top of another', behind.number);
   await world.storeFailures(2, 'ci', [
     { name: 'sends the receipt', status: 'FLAKY' },
@@ -162,232 +154,188 @@ async function tellOfFailures(book: Book): Promise<void> {
     { name: 'retries twice', status: 'FLAKY', quarantinedAt: world.now },
   ]);
   await world.report(2, 'ci', 'FAILURE', '3 of 812 tests failed');
-  await world.pagesUpdated();
   await book.add(world, 'Failed, and maybe not to blame', behind.number);
   await world.report(1, 'ci', 'SUCCESS');
   await world.report(1, 'lint', 'SUCCESS');
-  await world.pagesUpdated();
   await book.add(world, 'Failed, and to blame', behind.number);
   assert.equal(await world.stateOf(ahead.number), 'MERGED');
-  await world.stop();
 }
 
 async function tellOfOthers(book: Book): Promise<void> {
-  const world = await PageWorld.create({ createPrsForTestingBranches: true, testingTimeoutMinutes: 60 });
+  const world = await createWorld({ createPrsForTestingBranches: true, testingTimeoutMinutes: 60 });
   const [first, second, third] = [await world.submit(), await world.submit(), await world.submit()];
   await world.pagesUpdated();
   await world.report(2, 'ci', 'SUCCESS');
   // Sluice writes it only if the pull request does not land at once.
   await world.pass(31_000);
-  await world.pagesUpdated();
   await book.add(world, 'Passed, and waiting for the one ahead', second.number);
   await world.report(1, 'ci', 'FAILURE');
-  await world.pagesUpdated();
   await book.add(world, 'Tested again because the one ahead failed', second.number);
   assert.equal(await world.stateOf(first.number), 'FAILED');
-  await world.send({ kind: 'queue_updated', at: world.now, actor: 'ada', settings: {}, state: 'PAUSED' });
+  await world.update({}, 'PAUSED');
   await world.pushToTarget('d'.repeat(40) as Sha);
-  await world.pagesUpdated();
   await book.add(world, 'Sent back by a push to the branch, while the queue is paused', third.number);
-  await world.send({ kind: 'queue_updated', at: world.now, actor: 'ada', settings: {}, state: 'RUNNING' });
+  await world.update({}, 'RUNNING');
   await world.pagesUpdated();
-  await world.stop();
 }
 
 async function tellOfFreezes(book: Book): Promise<void> {
   const times = { from: '2026-09-17T12:00', until: '2026-09-18T08:00', timeZone: 'UTC', repeat: 'NONE' as const };
   const freezes = [{ name: 'release 4.2', ...times, allowUrgent: false }];
-  const world = await PageWorld.create({ freezes });
+  const world = await createWorld({ freezes });
   const [first, second] = [await world.submit(), await world.submit()];
   await world.report(1, 'ci', 'SUCCESS');
   await world.pass(31_000);
-  await world.pagesUpdated();
   await book.add(world, 'Passed, while the queue is frozen', first.number);
   await book.add(world, 'Under test, while the queue is frozen', second.number);
-  await world.stop();
 }
 
 async function tellOfLandings(book: Book): Promise<void> {
-  const world = await PageWorld.create({ testingTimeoutMinutes: 60, honorQuarantine: 'OFF' });
+  const world = await createWorld({ testingTimeoutMinutes: 60, honorQuarantine: 'OFF' });
   const flaky = await world.submit();
   await world.pagesUpdated();
   await world.storeFailures(1, 'ci', [{ name: 'opens the door', status: 'FLAKY' }]);
   await world.report(1, 'ci', 'FAILURE');
-  await world.pagesUpdated();
   await book.add(world, 'Failed in nothing but flaky tests', flaky.number);
   const late = await world.submit();
   await world.pagesUpdated();
   await world.pass(61 * 60_000);
   await world.send({ kind: 'time_passed', at: world.now });
-  await world.pagesUpdated();
   await book.add(world, 'A check never reported', late.number);
-  await world.stop();
   await tellOfRefusal(book);
 }
 
 async function tellOfRefusal(book: Book): Promise<void> {
-  const world = await PageWorld.create();
+  const world = await createWorld();
   const refused = await world.submit();
   await world.pagesUpdated();
   world.refuseLandingOf(refused.number);
   await world.report(1, 'ci', 'SUCCESS');
-  await world.pagesUpdated();
   await book.add(world, 'The forge refused to merge it', refused.number);
-  await world.stop();
 }
 
 async function tellOfBatches(book: Book): Promise<void> {
-  const world = await PageWorld.create({ batch: true, batchingMinSize: 2, batchingMaxWaitTimeMinutes: 5 });
+  const world = await createWorld({ batch: true, batchingMinSize: 2, batchingMaxWaitTimeMinutes: 5 });
   const first = await world.submit();
   await world.pass(10_000);
   await book.add(world, 'Waiting for others to be tested with', first.number);
   const second = await world.submit();
-  await world.pagesUpdated();
   await book.add(world, 'Tested together with another', second.number);
   await world.report(1, 'ci', 'FAILURE');
-  await world.pagesUpdated();
   await book.add(world, 'Its batch failed and is split', first.number);
   await world.report(2, 'ci', 'SUCCESS');
-  await world.pagesUpdated();
   await book.add(world, 'Cleared of blame, and landed', first.number);
-  await world.stop();
 }
 
 async function tellOfTestedWholes(book: Book): Promise<void> {
   const batch = { batch: true, batchingMinSize: 2, batchingMaxWaitTimeMinutes: 5 };
-  const pushed = await PageWorld.create({ ...batch, landingMode: 'PUSH' });
+  const pushed = await createWorld({ ...batch, landingMode: 'PUSH' });
   const [first, last] = [await pushed.submit(), await pushed.submit()];
   await pushed.report(1, 'ci', 'SUCCESS');
-  await pushed.pagesUpdated();
   await book.add(pushed, 'Landed beneath the last of its batch', first.number);
   await book.add(pushed, 'Landed as the last of its batch', last.number);
-  await pushed.stop();
-  const merged = await PageWorld.create({ ...batch, landingMode: 'API' });
+  const merged = await createWorld({ ...batch, landingMode: 'API' });
   const early = await merged.submit();
   await merged.submit();
   await merged.report(1, 'ci', 'SUCCESS');
-  await merged.pagesUpdated();
   await book.add(merged, 'Merged by the forge before the last of its batch', early.number);
-  await merged.stop();
 }
 
 async function tellOfLeaving(book: Book): Promise<void> {
-  const world = await PageWorld.create();
+  const world = await createWorld();
   const pr = await world.submit();
   await world.pagesUpdated();
   await world.observe({ ...pr, headSha: 'f'.repeat(40) as Sha });
-  await world.pagesUpdated();
   await book.add(world, 'Pushed to while in the queue', pr.number);
   const merged = await world.submit();
   await world.observe({ ...merged, status: 'merged' });
-  await world.pagesUpdated();
   await book.add(world, 'Merged by hand', merged.number);
   world.forge.protection = undefined;
   const untested = await world.submit();
-  await world.pagesUpdated();
   await book.add(world, 'Could not be tested', untested.number);
-  await world.stop();
 }
 
 async function tellOfRedBranch(book: Book): Promise<void> {
-  const world = await PageWorld.create({ concurrency: 1 });
+  const world = await createWorld({ concurrency: 1 });
   const [first, second] = [await world.submit(), await world.submit()];
   await world.pagesUpdated();
   await world.report(1, 'ci', 'FAILURE');
   await world.pagesUpdated();
   await world.report(2, 'ci', 'FAILURE');
-  await world.pagesUpdated();
   await book.add(world, 'Removed as another was before it, and the branch is doubted', second.number);
   await world.report(3, 'ci', 'FAILURE');
   await world.pagesUpdated();
   assert.equal(await world.stateOf(second.number), 'PENDING');
   await book.add(world, 'Back in its place: the branch itself was broken', first.number);
   const repair = await world.submit();
-  await world.pagesUpdated();
   await book.add(world, 'Tested as a repair of the branch', repair.number);
   await world.report(4, 'ci', 'FAILURE');
   await world.pass(10_000);
   await book.add(world, 'No repair after all', repair.number);
-  await world.stop();
 }
 
 async function tellOfOddities(book: Book): Promise<void> {
-  const world = await PageWorld.create({ concurrency: 1 });
+  const world = await createWorld({ concurrency: 1 });
   const awaited = { mergeability: 'NOT_MERGEABLE', blockReasons: ['awaitingCheck'], awaitedChecks: ['unit'] } as const;
   const waiting = await world.submit(awaited);
-  await world.pagesUpdated();
   await book.add(world, 'A required check of its head has not reported', waiting.number);
   const [first, second, urgent] = [await world.submit(), await world.submit(), world.open()];
   await world.enter(urgent, undefined, { value: 10, name: 'high', isDefault: false });
-  await world.pagesUpdated();
   await book.add(world, 'Behind one that came later with a higher priority', second.number);
   const pause = { kind: 'queue_updated', actor: 'ada', settings: {}, state: 'PAUSED', reason: 'release 4.2' } as const;
   await world.send({ ...pause, at: world.now, until: world.now + 3_600_000 });
-  await world.pagesUpdated();
   await book.add(world, 'Paused until an hour later, with a reason', second.number);
   await world.send({ ...pause, state: 'DRAINING', at: world.now });
   const late = await world.submit();
-  await world.pagesUpdated();
   await book.add(world, 'Submitted to a queue that drains', late.number);
   await book.add(world, 'Under test while the queue drains', first.number);
-  await world.stop();
   await tellOfTargets(book);
 }
 
 async function tellOfTargets(book: Book): Promise<void> {
-  const world = await PageWorld.create({ mode: 'PARALLEL' });
+  const world = await createWorld({ mode: 'PARALLEL' });
   const pr = await world.submit();
-  await world.pagesUpdated();
   await book.add(world, 'Its impacted targets are missing', pr.number);
-  await world.stop();
 }
 
 async function tellOfConflicts(book: Book): Promise<void> {
-  const world = await PageWorld.create();
+  const world = await createWorld();
   const [ahead, behind] = [world.openChanging({ 'src/cart.ts': 'one' }), world.openChanging({ 'src/cart.ts': 'two' })];
   await world.enter(ahead);
   await world.enter(behind);
   await world.pass(10_000);
   await book.add(world, 'Conflicts with a pull request ahead of it', behind.number);
   await world.report(1, 'ci', 'SUCCESS');
-  await world.pagesUpdated();
   await book.add(world, 'Conflicts with the branch', behind.number);
-  await world.stop();
   await tellOfNoConflict(book);
 }
 
 async function tellOfNoConflict(book: Book): Promise<void> {
-  const world = await PageWorld.create();
+  const world = await createWorld();
   const [ahead, behind] = [world.openChanging({ 'a.ts': 'one' }), world.openChanging({ 'a.ts': 'two' })];
   await world.enter(ahead);
   await world.enter(behind);
   await world.report(1, 'ci', 'FAILURE');
-  await world.pagesUpdated();
   await book.add(world, 'Conflicted with a pull request ahead of it, which failed', behind.number);
   for (const candidate of [3, 4, 5]) {
     await world.report(candidate, 'ci', 'CANCELLED');
     await world.pagesUpdated();
   }
   await book.add(world, 'CI cancelled its check each time', behind.number);
-  await world.stop();
 }
 
 async function tellOfSearch(book: Book): Promise<void> {
-  const world = await PageWorld.create({ batch: true, batchingMinSize: 4, batchingMaxWaitTimeMinutes: 5 });
+  const world = await createWorld({ batch: true, batchingMinSize: 4, batchingMaxWaitTimeMinutes: 5 });
   const prs = [await world.submit(), await world.submit(), await world.submit(), await world.submit()];
-  await world.pagesUpdated();
   await book.add(world, 'In a batch under test', prs[1]?.number as number);
   await world.report(1, 'ci', 'FAILURE');
-  await world.pagesUpdated();
   await book.add(world, 'Searched, in half of its batch', prs[2]?.number as number);
   await world.report(2, 'ci', 'FAILURE');
-  await world.pagesUpdated();
   await book.add(world, 'Searched, the only new change', prs[1]?.number as number);
-  await world.stop();
 }
 
 async function tellOfQuarantine(book: Book): Promise<void> {
-  const world = await PageWorld.create({ honorQuarantine: 'SHADOW' });
+  const world = await createWorld({ honorQuarantine: 'SHADOW' });
   const pr = await world.submit();
   await world.pagesUpdated();
   // The judgement of this server would come first.
@@ -399,8 +347,6 @@ async function tellOfQuarantine(book: Book): Promise<void> {
   const tests = [{ id: 't', name: 'sends the receipt' }];
   const of = { at: world.now, candidate: 1 as CandidateNumber, check: 'ci', attempt: undefined, tests };
   await world.send({ kind: 'check_judged', ...of, ...judged, ended: decodeCandidate(row) });
-  const another = world.startAnother();
-  await world.pagesUpdated();
+  world.startAnother();
   await book.add(world, 'Only a quarantined test failed, and quarantine is in shadow mode', pr.number);
-  await another.stop();
 }

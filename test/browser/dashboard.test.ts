@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it, type TestContext } from 'node:test';
+import { after, before, describe, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { makeFolder, startHere, type TestServer, until } from '../e2e/harness.ts';
 import { createWorld, type TestQueue } from '../e2e/test-queue.ts';
@@ -22,8 +22,7 @@ describe('the dashboard', () => {
 
   /** A person who is signed in with this token, and has opened this page. */
   async function open(t: TestContext, path: string, token = server.token, options: object = {}): Promise<Page> {
-    const { page, context } = await browser.open(options);
-    t.after(() => context.close());
+    const { page } = await browser.open(t, options);
     await signIn(page, server.url, token);
     await page.goto(server.url + path);
     return page;
@@ -32,8 +31,7 @@ describe('the dashboard', () => {
   const stateOf = (page: Page, word: string) =>
     page.getByRole('region', { name: 'State' }).getByText(word, { exact: true });
 
-  const story = (name: string, tell: (t: TestContext) => Promise<void>) =>
-    it(name, (t) => (browser.missing === undefined ? tell(t) : t.skip(browser.missing)));
+  const { story } = browser;
 
   story('shows an author of a removed pull request what to do [A33]', async (t) => {
     const number = await queue.submitOne();
@@ -52,7 +50,6 @@ describe('the dashboard', () => {
     await queue.ci.report(await queue.ci.runOf(number), 'SUCCESS');
     await stateOf(page, 'Landed').waitFor();
     await page.getByRole('heading', { name: 'Proof' }).waitFor();
-    await page.close();
   });
 
   story('shows a landing in two tabs at once, and lanes while it is tested', async (t) => {
@@ -78,7 +75,6 @@ describe('the dashboard', () => {
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
     await page.getByText('Running', { exact: true }).waitFor();
-    await page.close();
   });
 
   story('gives the focus back to the button that opened a dialog [A76]', async (t) => {
@@ -97,7 +93,6 @@ describe('the dashboard', () => {
     await page.getByRole('button', { name: 'Take it out' }).press('Enter');
     await page.getByRole('button', { name: 'Submit again' }).waitFor();
     assert.equal(await focused.textContent(), 'Submit again');
-    await page.close();
   });
 
   story('says what making a pull request urgent will do [O18]', async (t) => {
@@ -110,7 +105,6 @@ describe('the dashboard', () => {
     await dialog.getByRole('button', { name: 'Make urgent' }).click();
     await dialog.waitFor({ state: 'detached' });
     for (const number of [second, first]) await server.api.ok('cancelPullRequest', queue.entry(number));
-    await page.close();
   });
 
   story('shows a frozen queue as frozen, all that is in it, and as left only those that are gone [A77]', async (t) => {
@@ -132,29 +126,23 @@ describe('the dashboard', () => {
     await left.getByText(`#${gone}`).first().waitFor();
     assert.equal(await left.getByText(`#${back}`).count(), 0);
     for (const number of [first, second, back]) await server.api.ok('cancelPullRequest', frozen.entry(number));
-    await page.close();
   });
 
   story('is opened by a link, once [A37]', async (t) => {
     const { url } = await server.api.ok<{ url: string }>('createSignInLink', {});
-    const { page, context } = await browser.open();
-    t.after(() => context.close());
+    const { page } = await browser.open(t);
     await page.goto(url);
     await page.getByRole('heading', { name: 'Queues' }).waitFor();
     assert.equal(new URL(page.url()).hash, '');
-    const stranger = await browser.open();
-    t.after(() => stranger.context.close());
+    const stranger = await browser.open(t);
     await stranger.page.goto(url);
     await stranger.page.getByText('This link was opened before').waitFor();
     await stranger.page.goto(server.url + pathOf());
     await stranger.page.getByRole('heading', { name: 'Sign in to default' }).waitFor();
-    await page.close();
-    await stranger.page.close();
   });
 
   story('tells times by the clock of the server, also where that of the browser is an hour behind', async (t) => {
-    const { page, context } = await browser.open();
-    t.after(() => context.close());
+    const { page } = await browser.open(t);
     await page.clock.install({ time: Date.now() - 3_600_000 });
     await signIn(page, server.url, server.token);
     const number = await queue.submitOne();
@@ -163,14 +151,12 @@ describe('the dashboard', () => {
     const age = await page.getByRole('region', { name: 'State' }).getByRole('time').first().textContent();
     assert.match(age ?? '', /^\d+ s$/);
     await server.api.ok('cancelPullRequest', queue.entry(number));
-    await page.close();
   });
 
   story('says that the server is gone, and comes back with it', async (t) => {
     const SLUICE_DATA = await makeFolder();
     const first = await startHere({ SLUICE_DATA });
-    const { page, context } = await browser.open();
-    t.after(() => context.close());
+    const { page } = await browser.open(t);
     await signIn(page, first.url, first.token);
     await page.getByText('live', { exact: true }).waitFor();
     await first.stop();
@@ -180,7 +166,6 @@ describe('the dashboard', () => {
     t.after(() => second.stop());
     await page.getByText('live', { exact: true }).waitFor();
     await page.getByText('The server cannot be reached').waitFor({ state: 'detached' });
-    await page.close();
   });
 
   story('opens eight tabs, and all of them see what happens', async (t) => {
@@ -218,7 +203,6 @@ describe('the dashboard', () => {
     await page.getByRole('button', { name: /Back/ }).click();
     await page.getByRole('button', { name: 'Now' }).click();
     await page.getByRole('button', { name: 'Look back' }).waitFor();
-    await page.close();
   });
 
   story('changes settings after it has shown the change', async (t) => {
@@ -229,7 +213,6 @@ describe('the dashboard', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Change' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     assert.equal((await queue.getQueue()).concurrency, 7);
-    await page.close();
   });
 
   story('is used with keys alone', async (t) => {
@@ -277,7 +260,6 @@ describe('the dashboard', () => {
       await page.waitForURL(server.url + path);
     }
     await server.api.ok('cancelPullRequest', queue.entry(number));
-    await page.close();
   });
 
   for (const [colorScheme, width] of [
@@ -308,7 +290,6 @@ describe('the dashboard', () => {
         assert.equal(isWide, false, `${path} is wider than the screen`);
       }
       await server.api.ok('cancelPullRequest', queue.entry(number));
-      await page.close();
     });
   }
 });

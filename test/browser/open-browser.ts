@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before } from 'node:test';
+import { after, before, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
@@ -62,16 +62,21 @@ export function useBrowser() {
     if (typeof browser !== 'string') await browser.close();
   });
   return {
-    /** Undefined if tests can run. */
-    get missing(): string | undefined {
-      return typeof browser === 'string' ? browser : undefined;
-    },
-    /** Opens a page on which nothing may go wrong. */
-    async open(options: BrowserContextOptions = {}): Promise<Person> {
+    /** Opens a page on which nothing may go wrong. It closes with the test. */
+    async open(t: Pick<TestContext, 'after'>, options: BrowserContextOptions = {}): Promise<Person> {
       assert.ok(typeof browser !== 'string', String(browser));
       // A picture that moves costs CPU time in a browser without a graphics card.
       const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
-      return { context, page: await newPage(context) };
+      const page = await newPage(context);
+      t.after(async () => {
+        await page.close();
+        await context.close();
+      });
+      return { context, page };
+    },
+    /** A test that is skipped where no browser runs. */
+    story(name: string, tell: (t: TestContext) => Promise<void>): void {
+      void it(name, (t) => (typeof browser === 'string' ? t.skip(browser) : tell(t)));
     },
   };
 }

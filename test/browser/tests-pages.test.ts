@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it, type TestContext } from 'node:test';
+import { after, before, describe, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { startHere, type TestServer, until } from '../e2e/harness.ts';
 import { caseOf, FAILURE, reportOf, upload } from '../e2e/quarantine-world.ts';
@@ -63,15 +63,13 @@ describe('the dashboard of tests', () => {
 
   /** A person who is signed in with this token, and has opened this page. */
   async function open(t: TestContext, path: string, token = server.token, options: object = {}): Promise<Page> {
-    const { page, context } = await browser.open(options);
-    t.after(() => context.close());
+    const { page } = await browser.open(t, options);
     await signIn(page, server.url, token);
     await page.goto(server.url + path);
     return page;
   }
 
-  const story = (name: string, tell: (t: TestContext) => Promise<void>) =>
-    it(name, (t) => (browser.missing === undefined ? tell(t) : t.skip(browser.missing)));
+  const { story } = browser;
 
   story('finds a flaky test whose name is markup, how it fails, and which cost it has', async (t) => {
     const page = await open(t, pathOf('tests'));
@@ -96,7 +94,6 @@ describe('the dashboard of tests', () => {
     await page.getByRole('region', { name: 'By test' }).getByRole('link', { name: NAME }).waitFor();
     await page.getByRole('button', { name: '7 days' }).click();
     await page.waitForURL(/\?days=7$/);
-    await page.close();
   });
 
   story('quarantines a test with a reason and an end, tells what that saved, and mutes a monitor', async (t) => {
@@ -126,7 +123,6 @@ describe('the dashboard of tests', () => {
     await dialog.getByRole('button', { name: 'End quarantine' }).click();
     await page.getByRole('button', { name: 'Quarantine', exact: true }).waitFor();
     await page.getByRole('region', { name: 'What happened' }).getByText('It is mended').waitFor();
-    await page.close();
   });
 
   story('asks in which suites a test is to be quarantined [F83]', async (t) => {
@@ -147,7 +143,6 @@ describe('the dashboard of tests', () => {
     assert.deepEqual(await violationsOf(page), []);
     await dialog.getByRole('button', { name: 'Quarantine' }).click();
     await page.getByRole('region', { name: 'Status' }).getByText('Quarantined in math > new by').waitFor();
-    await page.close();
   });
 
   story('shows the errors of an upload, and takes one back', async (t) => {
@@ -160,7 +155,6 @@ describe('the dashboard of tests', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Ignore it' }).click();
     await first.getByText('“The database was down”').waitFor();
     await first.getByText('evidence for nothing').waitFor();
-    await page.close();
   });
 
   for (const [colorScheme, width] of [
@@ -176,7 +170,6 @@ describe('the dashboard of tests', () => {
         const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
         assert.equal(isWide, false, `${path} is wider than the screen`);
       }
-      await page.close();
     });
   }
 });

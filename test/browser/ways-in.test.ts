@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it, type TestContext } from 'node:test';
+import { after, before, describe, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { makeFolder, startHere, type TestServer, until } from '../e2e/harness.ts';
 import { caseOf, reportOf, upload } from '../e2e/quarantine-world.ts';
@@ -64,13 +64,11 @@ describe('ways into the dashboard', () => {
   const repoPath = ({ repo }: TestQueue) => ['/default', repo.host, repo.owner, repo.name].join('/');
   const pathOf = (...more: readonly string[]) => [repoPath(shown), 'main', ...more].join('/');
 
-  const story = (name: string, tell: (t: TestContext) => Promise<void>) =>
-    it(name, (t) => (browser.missing === undefined ? tell(t) : t.skip(browser.missing)));
+  const { story } = browser;
 
   /** Somebody with a session of this token, or a stranger. */
   async function enter(t: TestContext, token?: string): Promise<Page> {
-    const { page, context } = await browser.open();
-    t.after(() => context.close());
+    const { page } = await browser.open(t);
     if (token === undefined) await page.goto(`${server.url}/default`);
     else await signIn(page, server.url, token);
     return page;
@@ -80,8 +78,7 @@ describe('ways into the dashboard', () => {
     (await server.api.ok<{ token: string }>('createApiToken', { name: scopes.join('-'), scopes })).token;
 
   story('a stranger follows the queue of a public repository, and signs in for more [A46]', async (t) => {
-    const { page, context } = await browser.open();
-    t.after(() => context.close());
+    const { page } = await browser.open(t);
     await page.goto(server.url);
     await page.getByRole('link', { name: new RegExp(shown.repo.name) }).click();
     await page.getByText('live', { exact: true }).waitFor();
@@ -117,7 +114,6 @@ describe('ways into the dashboard', () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('button', { name: 'Pause' }).waitFor();
     assert.equal(new URL(page.url()).pathname, pathOf());
-    await page.close();
   });
 
   story('a session ends under an open dialog, which is sent after signing in again [A47]', async (t) => {
@@ -177,8 +173,7 @@ describe('ways into the dashboard', () => {
 
   /** Signs in at the provider, as somebody with this role. */
   async function enterAs(t: TestContext, role: string): Promise<Page> {
-    const { page, context } = await browser.open();
-    t.after(() => context.close());
+    const { page } = await browser.open(t);
     await page.goto(`${server.url}/login`);
     await page.getByRole('link', { name: 'Sign in with Acme' }).click();
     await page.locator('[name=login]').fill(role);
@@ -190,8 +185,7 @@ describe('ways into the dashboard', () => {
   }
 
   story('a person signs in with a provider, sees the role, and signs out there too [A63]', async (t) => {
-    const { page, context } = await browser.open();
-    t.after(() => context.close());
+    const { page } = await browser.open(t);
     await page.goto(`${server.url}/login?problem=no-role&with=sso`);
     await page.getByText('Acme knows you, but no role is given to you here.').waitFor();
     assert.deepEqual(await violationsOf(page), []);
@@ -215,7 +209,6 @@ describe('ways into the dashboard', () => {
     await person.getByText('The maintainer', { exact: true }).first().click();
     await person.getByRole('button', { name: 'Sign out' }).click();
     await person.waitForURL(`${provider.issuer}/session/end**`);
-    await page.close();
   });
 
   const pages = () => [
@@ -266,7 +259,6 @@ describe('ways into the dashboard', () => {
         assert.deepEqual(wrong, [], `${path}: refused, or without a scope in SCOPES`);
       }
       assert.deepEqual(refused, []);
-      await page.close();
     });
   }
 });

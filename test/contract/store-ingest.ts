@@ -206,68 +206,6 @@ function ignorePromises({ inStore }: StoreTests): void {
 
 function batchPromises({ inRepository, inStore }: StoreTests): void {
   inStore(
-    'runs are told newest first, with what their upload says and how they failed',
-    async ({ store, testIngest, tests }) => {
-      const { id, rows } = await storeTests(store, 20);
-      const row = rows[17] as TestRow;
-      const ofPull = facts({ branch: 'pr/7', prNumber: 7, jobUrl: 'https://ci/7', jobName: 'it' });
-      const fail = (startedAt: number) => aStoredRun(18, { conclusion: 'FAILURE', startedAt, durationMs: null });
-      const first = {
-        facts: ofPull,
-        runs: [fail(NOON + 5), aStoredRun(3), fail(NOON + 5), aStoredRun(18, { conclusion: 'SKIPPED' })],
-      };
-      const failures = ['one', 'two'].map((text) => aStoredFailure(row, { startedAt: NOON + 5, summary: text, text }));
-      await testIngest.commit(aChange(id, 1, { batch: first, failures }), NOON);
-      const main = facts({ branch: 'main' });
-      const passed = aStoredRun(18, { startedAt: NOON + 5, isQuarantined: true, durationMs: 0.0016 });
-      await testIngest.commit(aChange(id, 2, { batch: { facts: main, runs: [passed] } }), NOON);
-      const query = { repositoryId: id, testId: row.id, watermark: 9, offset: 0, limit: 9, since: 0 };
-      const list = await tests.listRuns({ ...query, branch: null, conclusion: null });
-      assert.equal(list.totalRows, 4);
-      assert.deepEqual(list.runs[0], {
-        ...{ conclusion: 'SUCCESS', startedAt: NOON + 5, durationMs: 0.002, isQuarantined: true },
-        ...{
-          branch: 'main',
-          sha: main.sha,
-          prNumber: null,
-          jobName: 'unit',
-          jobUrl: null,
-          uploadId: main.uploadId,
-          flaw: null,
-        },
-        ...{ failureSummary: null, failureText: null },
-      });
-      assert.deepEqual(pluck(list.runs, 'conclusion', 'branch', 'failureText'), [
-        ['SUCCESS', 'main', null],
-        ['FAILURE', 'pr/7', 'two'],
-        ['FAILURE', 'pr/7', 'one'],
-        ['SKIPPED', 'pr/7', null],
-      ]);
-      const totals = async (values: Partial<Parameters<typeof tests.listRuns>[0]>) =>
-        (await tests.listRuns({ ...query, branch: null, conclusion: null, ...values })).totalRows;
-      assert.equal(await totals({ branch: 'pr/7' }), 3);
-      assert.equal(await totals({ branch: 'pr' }), 0);
-      assert.equal(await totals({ conclusion: 'FAILURE', branch: 'main' }), 0);
-      assert.equal(await totals({ watermark: 2 }), 3);
-      assert.equal(await totals({ since: NOON + 1 }), 3);
-      assert.equal(await totals({ testId: 'unknown' }), 0);
-      const cut = await tests.listRuns({ ...query, branch: null, conclusion: 'FAILURE', offset: 1, limit: 1 });
-      assert.deepEqual([cut.totalRows, cut.runs[0]?.failureText], [2, 'one']);
-      assert.deepEqual(
-        await tests.countRuns(id, [
-          { testId: row.id, since: NOON + 5 },
-          { testId: 'x', since: 0 },
-        ]),
-        [
-          { passes: 1, failures: 2, lastRunAt: NOON + 5 },
-          { passes: 0, failures: 0, lastRunAt: null },
-        ],
-      );
-      assert.deepEqual(await tests.countRuns(id, []), []);
-    },
-  );
-
-  inStore(
     'the runs of a test are one list, however many uploads and days they are of',
     async ({ store, testIngest, tests }) => {
       const { id, rows } = await storeTests(store, 2);
@@ -365,23 +303,6 @@ function batchPromises({ inRepository, inStore }: StoreTests): void {
     },
   );
 
-  inStore('events are told newest first, as of the watermark', async ({ store, testIngest, tests }) => {
-    const { id, rows } = await storeTests(store, 2);
-    const [a, b] = rows as [TestRow, TestRow];
-    const event = (kind: string, at: number, testId = a.id) => ({ testId, at, kind, actor: null, detail: '{"x":1}' });
-    await testIngest.commit(aChange(id, 1, { events: [event('one', NOON), event('two', NOON)] }), NOON);
-    await testIngest.commit(aChange(id, 2, { events: [event('old', 5), event('b', 6, b.id)] }), NOON);
-    await testIngest.commit(aChange(id, 3, { events: [{ ...event('late', NOON + 1), actor: 'ada' }] }), NOON);
-    const list = (watermark: number, offset = 0) =>
-      tests.listEvents({ repositoryId: id, testId: a.id, watermark, offset, limit: 2 });
-    assert.deepEqual(await list(9), {
-      totalRows: 4,
-      events: [{ ...event('late', NOON + 1), actor: 'ada' }, event('two', NOON)],
-    });
-    assert.deepEqual(await list(3, 1), { totalRows: 3, events: [event('one', NOON), event('old', 5)] });
-    assert.deepEqual(await list(3, 7), { totalRows: 3, events: [] });
-  });
-
   inRepository('tests are found by a part of their names', async ({ testIngest, tests, id }) => {
     const none = { parent: null, classname: null, file: null };
     const rows = [
@@ -404,47 +325,6 @@ function batchPromises({ inRepository, inStore }: StoreTests): void {
 }
 
 function countPromises({ inStore }: StoreTests): void {
-  inStore('batches are told until their runs are counted in memories', async ({ store, testIngest }) => {
-    const { id } = await storeTests(store, 40);
-    const batch = { facts: facts(), runs: [aStoredRun(33), aStoredRun(2), aStoredRun(33, { durationMs: null })] };
-    assert.deepEqual(await testIngest.measureUncounted(id), { batches: 0, runs: 0, upToSeq: 0 });
-    await testIngest.commit(aChange(id, 1, { batch }), NOON + 3);
-    await testIngest.commit(aChange(id, 2, { batch: { facts: facts(), runs: [] } }), NOON);
-    await testIngest.commit(aChange(id, 3, { batch: { ...batch, runs: [aStoredRun(1)] } }), NOON);
-    const batches = await testIngest.listUncounted(id);
-    assert.deepEqual(batches[0], {
-      seq: 2,
-      facts: batch.facts,
-      receivedAt: NOON + 3,
-      runs: [aStoredRun(2), aStoredRun(33), aStoredRun(33, { durationMs: null })],
-    });
-    assert.deepEqual(pluck(batches, 'seq'), [2, 4]);
-    assert.deepEqual(await testIngest.measureUncounted(id), { batches: 2, runs: 4, upToSeq: 4 });
-    await testIngest.markCounted(id, 2);
-    assert.deepEqual(await testIngest.measureUncounted(id), { batches: 1, runs: 1, upToSeq: 4 });
-  });
-
-  inStore('counting changes no answer, also half done', async ({ store, testIngest, tests }) => {
-    const { id, rows } = await storeTests(store, 40);
-    const runs = Array.from({ length: 200 }, (_, index) =>
-      aStoredRun((index % 40) + 1, { startedAt: NOON - (index % 7) * DAY_MS, durationMs: index / 3 }),
-    );
-    for (const seq of [1, 2, 3]) await testIngest.commit(aChange(id, seq, { batch: { facts: facts(), runs } }), NOON);
-    const answers = async () => {
-      const query = { repositoryId: id, watermark: 99, offset: 0, limit: 99, since: 0, branch: null, conclusion: null };
-      return {
-        runs: await Promise.all(rows.map(({ id: testId }) => tests.listRuns({ ...query, testId }))),
-        again: await testIngest.readRuns(id, [1, 17, 40], NOON - 3 * DAY_MS),
-        stats: await tests.getStats({ repositoryId: id, testIds: rows.map((row) => row.id), now: NOON, since: 0 }),
-      };
-    };
-    const before = await answers();
-    for (const seq of [3, 4]) {
-      await testIngest.markCounted(id, seq);
-      assert.deepEqual(await answers(), before);
-    }
-  });
-
   inStore('memories are stored, and refused where another writer was faster', async ({ store, testIngest, tests }) => {
     const { id, rows } = await storeTests(store, 2);
     const memories = [aMemory(2, { seq: 1, state: 'counted' })];

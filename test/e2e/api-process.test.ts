@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { launch, makeFolder, problemOf, startHere, startServer, type TestServer, until } from './harness.ts';
 import { connect, head } from './harness-sockets.ts';
 import { HAS_TERMINAL, runOnTerminal } from './run-sluice.ts';
-import { createQueue, withoutVersion } from './test-queue.ts';
+import { createQueue } from './test-queue.ts';
 
 const TOKEN = 'an-administrator-token-1';
 const OTHER_TOKEN = 'an-administrator-token-2';
@@ -32,38 +32,6 @@ describe('the process', { concurrency: 2 }, () => {
       await until('a link', 30_000, async () => /login#([\w-]{43})/.exec(third.output.out)?.[1]);
       third.kill('SIGTERM');
       await third.ended;
-    });
-
-    test('a restart loses nothing', async () => {
-      const SLUICE_DATA = await makeFolder();
-      const first = await startHere({ SLUICE_DATA });
-      const queue = await createQueue(first.api, { mode: 'PARALLEL' });
-      const number = await queue.openPullRequest();
-      const targets = queue.entry(number, { impactedTargets: ['//a', '//b'] });
-      await queue.api.ok('setImpactedTargets', targets);
-      const entry = await queue.submit(number);
-      const before = await queue.getQueue();
-      await first.stop();
-      const second = await startHere({ SLUICE_DATA });
-      assert.deepEqual(await second.api.ok('getQueue', queue.ref), before);
-      assert.deepEqual(withoutVersion(await second.api.ok('getSubmittedPullRequest', queue.entry(number))), entry);
-      assert.equal(entry.impactedTargets?.count, 2);
-      await second.stop();
-      await queue.close();
-    });
-
-    test('a killed server loses nothing that it answered [D2]', async () => {
-      const SLUICE_DATA = await makeFolder();
-      const first = await startServer({ SLUICE_DATA });
-      const queue = await createQueue(first.api);
-      const number = await queue.openPullRequest();
-      const entry = await queue.submit(number);
-      first.child.kill('SIGKILL');
-      await first.exited;
-      const second = await startHere({ SLUICE_DATA });
-      assert.deepEqual(withoutVersion(await second.api.ok('getSubmittedPullRequest', queue.entry(number))), entry);
-      await second.stop();
-      await queue.close();
     });
 
     test('SLUICE_ADMIN_TOKEN is taken, stays across starts, and a new value replaces the old [A7]', async () => {

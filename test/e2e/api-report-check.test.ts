@@ -17,7 +17,20 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
   const done = { name: 'test', status: 'COMPLETED', conclusion: 'SUCCESS' };
 
   test('answers the run as getMergeQueueTestingDetails shows it [V1] [C37]', async () => {
-    const { queue, ci, run } = await underTest({ requiredStatuses: ['lint', 'test'] });
+    const { queue, ci, number, run } = await underTest({ requiredStatuses: ['lint', 'test'] });
+    assert.deepEqual(run, {
+      testRunId: run.testRunId,
+      requiredStatuses: ['lint', 'test'],
+      requiredStatusesSource: 'MERGE_INSTANCE',
+      testBranch: `sluice/pr-${number}/${run.testRunId}`,
+      testBranchSha: run.testBranchSha,
+      createdAt: new Date(run.createdAt).toISOString(),
+      status: 'IN_PROGRESS',
+      checkSuites: [{ checkRuns: [] }],
+      statusChecks: [],
+      testedPullRequests: [{ prNumber: number, prUrl: `refs/pull/${number}/head`, title: 'Change 1' }],
+      dependentPrs: [],
+    });
     const url = 'https://ci.example.com/runs/81';
     const running = await ci.report(run, 'SUCCESS', { status: 'IN_PROGRESS', conclusion: undefined, url });
     assert.deepEqual(running.checkSuites, [{ checkRuns: [{ name: 'test', url, status: 'IN_PROGRESS' }] }]);
@@ -54,14 +67,6 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
     }
   });
 
-  test('/trunk/v1 answers the same, in lower case but for the checks [H9]', async () => {
-    const { queue, run } = await underTest();
-    const body = { repo: queue.repo, testRunId: run.testRunId, ...done, conclusion: 'failure' };
-    const answer = await world.server.trunk.ok<CandidateView>('reportCheck', body);
-    assert.deepEqual([answer.status, answer.requiredStatusesSource], ['failed', 'merge_instance']);
-    assert.equal(answer.checkSuites[0]?.checkRuns[0]?.conclusion, 'FAILURE');
-  });
-
   test('an unknown run is 404, and that of another repository too', async () => {
     const { queue, run } = await underTest();
     const unknown = { repo: queue.repo, ...done };
@@ -81,17 +86,6 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
     await other.api.refused('404 TEST_RUN_NOT_FOUND', 'getMergeQueueTestingDetails', details);
     const nowhere = { repo: { ...queue.repo, name: 'nowhere' }, testRunId: run.testRunId, ...done };
     await queue.api.refused('404 REPOSITORY_NOT_FOUND', 'reportCheck', nowhere);
-  });
-
-  test('needs the scope report, and no other [A3]', async () => {
-    const { queue, run } = await underTest();
-    const body = { repo: queue.repo, testRunId: run.testRunId, ...done };
-    for (const scope of ['read', 'upload', 'targets', 'submit']) {
-      await (await queue.api.withScopes(scope)).refused('403 INSUFFICIENT_SCOPE', 'reportCheck', body);
-    }
-    const reporter = await queue.api.withScopes('report');
-    assert.equal((await reporter.ok<CandidateView>('reportCheck', body)).testRunId, run.testRunId);
-    await reporter.refused('403 INSUFFICIENT_SCOPE', 'getMergeQueueTestingDetails', queue.ref);
   });
 
   const BAD: readonly [string, object, string][] = [

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { createDatabase } from '../helpers/postgres.ts';
 import { type Environment, launch, makeFolder, problemOf, startServer, type TestServer, until } from './harness.ts';
-import { createQueue, type TestQueue, withoutVersion } from './test-queue.ts';
+import { createQueue, type TestQueue } from './test-queue.ts';
 
 interface Listed {
   readonly webhooks: readonly { readonly hasOtherKey: boolean }[];
@@ -32,41 +31,6 @@ describe('two servers on one PostgreSQL', () => {
   after(async () => {
     await queue.close();
     await Promise.all([one.stop(), two.stop()]);
-  });
-
-  test('made one organization with one token', async () => {
-    for (const { api } of [one, two]) {
-      const { tokens } = await api.ok<{ tokens: unknown[] }>('listApiTokens', {});
-      assert.equal(tokens.length, 1);
-    }
-  });
-
-  test('a submission to one is read from the other at once', async () => {
-    const number = await queue.openPullRequest();
-    const entry = await one.api.ok<EntryView>('submitPullRequest', queue.entry(number));
-    assert.deepEqual(withoutVersion(await two.api.ok('getSubmittedPullRequest', queue.entry(number))), entry);
-    assert.deepEqual(await two.api.ok('getQueue', queue.ref), await one.api.ok('getQueue', queue.ref));
-    await two.api.ok('cancelPullRequest', queue.entry(number));
-    assert.equal((await one.api.ok<EntryView>('getSubmittedPullRequest', queue.entry(number))).state, 'CANCELLED');
-  });
-
-  test('submissions to both at once are all there, once, in one order', async () => {
-    const numbers = [];
-    for (let index = 0; index < 10; index++) numbers.push(await queue.openPullRequest());
-    const entries = await Promise.all(
-      numbers.flatMap((number) =>
-        [one, two].map(({ api }) => api.ok<EntryView>('submitPullRequest', queue.entry(number))),
-      ),
-    );
-    assert.equal(new Set(entries.map((entry) => entry.id)).size, 10);
-    const orders = await Promise.all(
-      [one, two].map(async ({ api }) => {
-        const { enqueuedPullRequests } = await api.ok<{ enqueuedPullRequests: EntryView[] }>('getQueue', queue.ref);
-        return enqueuedPullRequests.map((entry) => entry.prNumber);
-      }),
-    );
-    assert.deepEqual(orders[0], orders[1]);
-    assert.deepEqual(orders[0]?.toSorted(), numbers.toSorted());
   });
 
   test('a server with another secret key makes no webhooks, and says so [X46]', async () => {

@@ -22,20 +22,6 @@ describe('refs that others move', () => {
   const untilAlarm = (queue: BadDay, code: string) =>
     until(`there is an alarm ${code}`, 15_000, async () => ((await queue.alarms()).includes(code) ? true : undefined));
 
-  it('a target pushed to a moment before a landing is tested on first [C6] [L1]', async () => {
-    const queue = await aQueue();
-    const number = await queue.submitOne();
-    const run = await queue.ci.runOf(number);
-    const pushed = await queue.git.commit('main', { files: { 'pushed.txt': 'x\n' }, message: 'Pushed by hand' });
-    await queue.ci.report(run, 'SUCCESS');
-    const entry = await queue.untilMerged(number);
-    await assertLanded(queue, entry);
-    assert.equal(entry.landed?.base, pushed);
-    assert.notEqual(entry.landed.testRunId, run.testRunId);
-    assert.deepEqual(await queue.ci.landed(), ['Begin', 'Pushed by hand', `Change 1 (#${number})`]);
-    await untilAlarm(queue, 'FOREIGN_PUSH');
-  });
-
   it('a target that is deleted is waited for, and work goes on when it is there again [C6]', async () => {
     const queue = await aQueue();
     const head = await queue.git.git(['rev-parse', 'main']);
@@ -51,58 +37,6 @@ describe('refs that others move', () => {
       /The branch main does not exist any more\.\nNext: It is tested automatically as soon as the branch main exists\./,
     );
     await queue.git.createBranch('main', head as Sha);
-    await assertLanded(queue, await queue.untilMerged(number));
-  });
-
-  it('a target that is deleted while its queue is empty is waited for too [E2]', async () => {
-    const queue = await aQueue();
-    const number = await queue.openPullRequest();
-    const head = await queue.git.git(['rev-parse', 'main']);
-    await queue.git.deleteBranch('main');
-    const entry = await queue.submit(number);
-    assert.equal(entry.state, 'NOT_READY');
-    await queue.untilReason(number, 'NOT_MERGEABLE', /the target branch does not exist/);
-    await queue.git.createBranch('main', head as Sha);
-    await assertLanded(queue, await queue.untilMerged(number));
-  });
-
-  it('a pull request that was pushed to a moment before its landing does not land [E8] [L6]', async () => {
-    const queue = await aQueue();
-    const before = await queue.git.git(['rev-parse', 'main']);
-    const number = await queue.submitOne();
-    const run = await queue.ci.runOf(number);
-    await queue.push(number);
-    await queue.ci.report(run, 'SUCCESS');
-    const entry = await queue.untilEntry(number, ({ isCurrentlySubmittedToQueue }) => !isCurrentlySubmittedToQueue);
-    assert.notEqual(entry.state, 'MERGED');
-    const last = (await queue.ci.storyOf(number)).at(-1) ?? '';
-    assert.match(last, /^(?:FAILED PR_UPDATED_AT_MERGE_TIME|CANCELLED PR_PUSHED_TO)$/);
-    assert.equal(await queue.git.git(['rev-parse', 'main']), before);
-    await queue.submit(number);
-    await assertLanded(queue, await queue.untilMerged(number));
-  });
-
-  it('a pull request whose ref is forced to another history can be submitted, and says why it waits [E2]', async () => {
-    const queue = await aQueue();
-    const number = await queue.submitOne();
-    await queue.ci.runOf(number);
-    const good = await queue.headOf(number);
-    await queue.git.commitTo(`refs/pull/${number}/head`, undefined, { files: { 'b.txt': 'b\n' } });
-    await queue.ci.untilState(number, 'CANCELLED');
-    assert.equal((await queue.submit(number)).state, 'NOT_READY');
-    await queue.untilReason(number, 'NOT_MERGEABLE', /no commit in common/);
-    await queue.git.git(['update-ref', `refs/pull/${number}/head`, good]);
-    await assertLanded(queue, await queue.untilMerged(number));
-  });
-
-  it('a test branch that is deleted while it is tested keeps nothing from landing [C11]', async () => {
-    const queue = await aQueue();
-    const number = await queue.submitOne();
-    const run = await queue.ci.runOf(number);
-    for (const ref of await untilOwnRefs(queue)) {
-      if (ref.startsWith('refs/heads/')) await queue.git.git(['update-ref', '-d', ref]);
-    }
-    await queue.ci.report(run, 'SUCCESS');
     await assertLanded(queue, await queue.untilMerged(number));
   });
 

@@ -108,27 +108,6 @@ describe('sluice upload [W5] [W6]', () => {
     await world.server.api.ok('flaky-tests/update-settings', { ...SCOPE, quarantine_enabled: true });
   });
 
-  const find = async (query: string) => {
-    interface Found {
-      readonly tests: readonly {
-        readonly status: { readonly value: string };
-        readonly codeowners: readonly string[];
-      }[];
-    }
-    return (await world.server.api.ok<Found>('flaky-tests/search-tests', { ...SCOPE, query })).tests[0];
-  };
-
-  it('sends the CODEOWNERS of the checkout, so that tests have owners [U39]', async () => {
-    mkdirSync(join(folder, '.github'));
-    write('.github/CODEOWNERS', 'src/ @acme/core');
-    write('owned.xml', report('is owned'));
-    await upload(['owned.xml', '--wait']);
-    assert.deepEqual((await find('is owned'))?.codeowners, ['@acme/core']);
-    write('bare.xml', report('is bare'));
-    await upload(['bare.xml', '--wait', '--no-codeowners']);
-    assert.deepEqual((await find('is bare'))?.codeowners, []);
-  });
-
   it('says what CI says of the run', async () => {
     write('ci.xml', report('adds'));
     const ci = {
@@ -189,27 +168,6 @@ describe('sluice upload [W5] [W6]', () => {
     assert.equal((await upload(['away.xml', '--exit-code', '9'], away)).code, 9);
     write('green.xml', report('adds'));
     assert.equal((await upload(['green.xml'], away)).code, 0);
-  });
-
-  it('tries again where the server fails for a while', async () => {
-    write('again.xml', report('adds'));
-    let tries = 0;
-    const proxy = createServer(async (request, response) => {
-      for await (const _chunk of request);
-      tries += 1;
-      response.writeHead(tries === 1 ? 503 : 202, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ upload_id: '7f3c9a52-1f0b-4a86-9c55-0d6c1b7f2a11', status: 'ACCEPTED' }));
-    });
-    const url = await listen(proxy);
-    try {
-      const args = ['upload', 'again.xml', '--retries', '1', '-R', 'github.com/acme/widgets'];
-      const { code, err } = await sluice(args, { env: { ...env, SLUICE_URL: url }, cwd: folder });
-      assert.deepEqual([code, tries], [0, 2], err);
-      assert.match(err, /Trying again in 1 s\.\n[\s\S]*Uploaded as 7f3c9a52/);
-    } finally {
-      proxy.closeAllConnections();
-      proxy.close();
-    }
   });
 
   it('exits with 2 without a report, and outside of a checkout without a repository', async () => {

@@ -406,24 +406,6 @@ describe('sluice against a server', () => {
       const [first] = JSON.parse(await ok(['token', 'list', '--json'], lonely)).tokens;
       assert.match(await ok(['token', 'revoke', first.id, '--even-if-last'], lonely), /is revoked/);
     });
-
-    it('backs up and restores', async () => {
-      assert.match(await ok(['backup', 'kept.db']), /kept\.db \(\d+ \S+\)/);
-      const { file } = JSON.parse(await ok(['backup', './here.db', '--json']));
-      assert.equal(file, join(folder, 'here.db'));
-      assert.match(await fails(1, ['backup', 'kept.db']), /already/);
-      assert.match(await fails(1, ['backup', './none/here.db']), /The folder \S+none does not exist/);
-      await ok(['pr', 'cancel', ...QUEUE, '8']);
-      await ok(['queue', 'delete', ...QUEUE]);
-      assert.match(await fails(2, ['restore', 'kept.db']), /--yes/);
-      assert.match(await ok(['queue', 'list']), /No queues yet/);
-      assert.match(
-        await ok(['restore', 'kept.db', '--yes']),
-        /Everything is as in kept\.db now\.\n.*\nThe token from \S+ counts\./,
-      );
-      assert.match(await ok(['queue', 'show', ...QUEUE]), /^#8\tNOT_READY\t/m);
-      assert.match(await fails(1, ['restore', 'none.db', '--yes']), /none\.db/);
-    });
   });
 });
 

@@ -40,31 +40,6 @@ describe('forged flakiness', () => {
     assert.match(JSON.stringify(guilty.explanation), /It is flaky, and passed in none of 3 runs of this tree/);
   });
 
-  it('of two pull requests that land lets no later one land red [V56]', async () => {
-    const queue = await aReportingQueue(world, ['a', 'b'], { honorQuarantine: 'ON' });
-    await quarantineItself(queue);
-    for (const name of ['one', 'two']) {
-      const files = { 'poison.txt': `${name}\n` };
-      assert.equal((await submitFiles(queue, files)).state, 'MERGED', 'its tests passed in the end');
-    }
-    await processed(queue);
-    assert.equal(await quarantined(queue), 2);
-    assert.equal((await submitFiles(queue, { 'break-a.txt': 'x\n' })).state, 'FAILED');
-  });
-
-  it('by any token lands nothing through an outside CI that ignores quarantined failures [V55]', async () => {
-    const { queue, attacker } = await aForgedQueue(world);
-    const guilty = await queue.submitOne();
-    for (let run = 1; run <= 3; run += 1) {
-      const tested = await queue.ci.runOf(guilty);
-      await upload(attacker, queue, jobOf(tested), reportOf(caseOf('a', FAILURE), caseOf('b')));
-      await queue.ci.pass(guilty);
-      if (run < 3) await queue.ci.untilOtherRun(guilty, tested.testRunId);
-    }
-    const removed = await queue.ci.untilState(guilty, 'FAILED');
-    assert.equal(repetitionsOf(removed).length, 2);
-  });
-
   it('lands nothing through a job that has another name than the check [V55] [U64]', async () => {
     const { queue, attacker } = await aForgedQueue(world);
     const guilty = await queue.submitOne();

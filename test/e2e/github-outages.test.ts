@@ -12,13 +12,6 @@ const PATIENCE_MS = 90_000;
 const TOGETHER = { concurrency: 4 };
 const MERGE = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
 
-async function underTest(world: GithubWorld): Promise<{ readonly pr: PullRequest; readonly sha: string }> {
-  const pr = await world.open();
-  world.say(pr, '/sluice merge');
-  const { sha } = await world.untilTestBranch(pr);
-  return { pr, sha };
-}
-
 function untilExplained(world: GithubWorld, pr: PullRequest, words: RegExp): Promise<string> {
   let seen = '';
   return until(`#${pr.number} says ${words}`, PATIENCE_MS, async () => {
@@ -28,11 +21,6 @@ function untilExplained(world: GithubWorld, pr: PullRequest, words: RegExp): Pro
   }).catch((error: unknown) => {
     throw new Error(`${String(error)}; it says ${seen}`);
   });
-}
-
-/** Triggers a poll, which otherwise may take a minute. */
-function causeLook({ github, repository }: GithubWorld): void {
-  github.setPermission(repository, 'newcomer', 'read');
 }
 
 function untilSaid(world: GithubWorld, pr: PullRequest, words: RegExp): Promise<string> {
@@ -45,11 +33,6 @@ function untilSaid(world: GithubWorld, pr: PullRequest, words: RegExp): Promise<
 function untilFired(world: GithubWorld, count = 1): Promise<true> {
   const { faults } = world.github;
   return until(`${count} went wrong`, PATIENCE_MS, async () => (faults.fired.length >= count ? true : undefined));
-}
-
-/** Merges that were made, even if the answer was lost. */
-function countMerged(world: GithubWorld): number {
-  return [...world.repository.pulls.values()].filter(({ merged }) => merged !== undefined).length;
 }
 
 describe('while GitHub has a bad day', TOGETHER, () => {
@@ -71,23 +54,6 @@ describe('while GitHub has a bad day', TOGETHER, () => {
     world.report(sha, 'success');
     world.report(second, 'success');
     for (const each of [pr, other]) await world.untilState(each, 'MERGED');
-  });
-
-  test('with the limit used up everything waits, says until when, and goes on [G103] [E15]', async (t) => {
-    const world = await GithubWorld.of(t);
-    const { github } = world;
-    const { pr, sha } = await underTest(world);
-    await untilSaid(world, pr, /Being tested/);
-    // A wait below half a minute is not reported.
-    github.limits.configure({ core: 0, graphql: 0, windowMs: 45_000 });
-    github.limits.refill();
-    world.report(sha, 'success');
-    causeLook(world);
-    await untilExplained(world, pr, /limit/);
-    assert.equal((await world.get(pr.number)).state, 'TESTING');
-    github.limits.configure({ core: 5_000, graphql: 5_000 });
-    const { landed } = await world.untilState(pr, 'MERGED');
-    assert.equal(landed?.testedSha, sha);
   });
 });
 
@@ -126,28 +92,6 @@ describe('a server that is killed', TOGETHER, () => {
         return world;
       },
     };
-  }
-
-  for (const when of ['before', 'after'] as const) {
-    test(`${when} the second merge of a batch, merges each once, in order [G22]`, async (t) => {
-      const batch = { batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 10 };
-      const { world, killAndStart } = await aLife(t, batch);
-      const prs = [await world.open(), await world.open(), await world.open()];
-      for (const { number } of prs) await world.api.ok('submitPullRequest', { ...world.ref, pr: { number } });
-      const { sha } = await until('the batch is built', PATIENCE_MS, async () => world.testBranches()[0]);
-      world.github.faults.once('PUT /repos/acme/app/pulls/2/merge', { kind: 'silence', when });
-      world.report(sha, 'success');
-      await untilFired(world);
-      const merged = when === 'before' ? 1 : 2;
-      await until(`${merged} are merged`, PATIENCE_MS, async () => (countMerged(world) === merged ? true : undefined));
-      const next = await killAndStart('ends');
-      const entries = await Promise.all(prs.map((pr) => next.untilState(pr, 'MERGED')));
-      assert.deepEqual(
-        entries.map(({ landed }) => landed?.kind),
-        ['PREFIX', 'PREFIX', 'SAME_TREE'],
-      );
-      for (const pr of prs) await untilSaid(next, pr, /Landed/);
-    });
   }
 
   test('again and again, lands everything once and tells it once [G22] [G33] [G49]', async (t) => {

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { chmod, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
-import { aCheckedQueue, assertNothingLeft, checkOf, logOf, testRunOf } from './checks.ts';
-import { makeFolder, until } from './harness.ts';
-import { openProcess, openServer, type TestQueue, useServer } from './test-queue.ts';
+import { aCheckedQueue, assertNothingLeft, logOf, testRunOf } from './checks.ts';
+import { until } from './harness.ts';
+import { openServer, type TestQueue, useServer } from './test-queue.ts';
 
 /** The best protection that works on this machine. */
 const PROTECTED = { SLUICE_RUNNER_PROTECTION: '' };
@@ -21,13 +19,6 @@ function untilOnlyMain({ git }: TestQueue): Promise<true> {
     const refs = await git.git(['for-each-ref', '--format=%(refname)', 'refs/heads', 'refs/sluice']);
     return refs === 'refs/heads/main' ? true : undefined;
   });
-}
-
-/** A folder that the test and its checks can write to. */
-async function makeShared(): Promise<string> {
-  const folder = await makeFolder();
-  await chmod(folder, 0o777);
-  return folder;
 }
 
 describe('the built-in runner', () => {
@@ -47,17 +38,6 @@ describe('the built-in runner', () => {
     assert.match(text, /hello from the change\n\n\[Sluice\] Passed after/);
     assert.equal(await queue.git.git(['show', 'main:new.txt']), 'hello from the change');
     await assertNothingLeft(world.server);
-  });
-
-  it('[R31] removes what fails, with the reason and where to read more', async () => {
-    const queue = await aCheckedQueue(world, [{ name: 'test', command: 'echo out; echo err >&2; test ! -f bad.txt' }]);
-    const number = await queue.submitOne({ 'bad.txt': 'x\n' });
-    await untilState(queue, number, 'FAILED');
-    const testRunId = await testRunOf(queue, number);
-    assert.match(await logOf(queue, testRunId), /out\nerr\n\n\[Sluice\] Failed with exit code 1 after/);
-    const check = await checkOf(queue, testRunId);
-    assert.equal(check?.conclusion, 'FAILURE');
-    assert.match(check.summary ?? '', new RegExp(`exit code 1 .* sluice logs ${testRunId}$`));
   });
 
   it('[E37] [V38] names a missing command where the branch is held for it, until the command is changed', async () => {
@@ -132,62 +112,5 @@ describe('the built-in runner', () => {
     assert.equal(await queue.git.git(['rev-parse', 'main']), landed?.pushedSha);
     await untilOnlyMain(queue);
     await queue.git.git(['fsck', '--strict']);
-  });
-
-  it('[R4] kills every process that a check leaves running, also daemons', async () => {
-    const queue = await aCheckedQueue(world, [
-      { name: 'test', command: 'setsid sleep 1000 & sleep 1001 & (setsid sh -c "sleep 1002 & sleep 1003" &) ; true' },
-    ]);
-    const number = await queue.submitOne();
-    await untilState(queue, number, 'MERGED');
-    await assertNothingLeft(world.server);
-  });
-
-  it('[R4] stops a check that ignores SIGTERM when its pull request leaves, and says so in the log', async () => {
-    const queue = await aCheckedQueue(world, [
-      { name: 'test', command: 'trap "" TERM; echo begun; while :; do sleep 1; done' },
-    ]);
-    const number = await queue.submitOne();
-    const testRunId = await testRunOf(queue, number);
-    await until('it runs', 15_000, async () =>
-      (await logOf(queue, testRunId)).includes('\nbegun\n') ? true : undefined,
-    );
-    await queue.api.ok('cancelPullRequest', queue.entry(number));
-    await assertNothingLeft(world.server);
-    // The runner writes the last line when no process of the check is left.
-    await until('the log says so', 15_000, async () =>
-      /\[Sluice\] Stopped after/.test(await logOf(queue, testRunId)) ? true : undefined,
-    );
-    await untilOnlyMain(queue);
-  });
-
-  it('[R7] goes on with interrupted checks after kill -9, and leaves nothing behind', async (t) => {
-    const shared = await makeShared();
-    const environment = { ...PROTECTED, SLUICE_DATA: await makeFolder(), SLUICE_RUNNER_CACHES: shared };
-    const first = await openProcess(t, environment);
-    const gate = join(shared, 'gate');
-    const queue = await aCheckedQueue(first, [
-      { name: 'quick', command: 'echo quick' },
-      { name: 'slow', command: `echo begun; setsid sleep 1000 & test -e '${gate}' || sleep 1000` },
-    ]);
-    const number = await queue.submitOne();
-    const testRunId = await testRunOf(queue, number);
-    await until('slow runs and quick is done', 15_000, async () => {
-      const quick = await checkOf(queue, testRunId, 'quick');
-      const begun = (await logOf(queue, testRunId, 'slow')).includes('\nbegun\n');
-      return begun && quick?.conclusion === 'SUCCESS' ? true : undefined;
-    });
-    first.server.child.kill('SIGKILL');
-    await first.server.exited;
-    await writeFile(gate, '');
-    const { server: again } = await openServer(t, environment);
-    const after: TestQueue = { ...queue, api: again.api };
-    await until('it is merged', 15_000, async () => {
-      const entry = await again.api.ok<{ state: string }>('getSubmittedPullRequest', queue.entry(number));
-      return entry.state === 'MERGED' ? true : undefined;
-    });
-    assert.equal((await logOf(after, testRunId, 'slow')).match(/^begun$/gm)?.length, 2);
-    assert.equal((await logOf(after, testRunId, 'quick')).match(/\$ echo quick/g)?.length, 1);
-    await assertNothingLeft(again);
   });
 });

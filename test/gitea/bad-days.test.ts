@@ -2,26 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { runGit } from '../contract/plain-repository.ts';
 import type { ApiFault } from '../fake/hosted/faults.ts';
-import { breakGitea } from './any-gitea.ts';
 import { shareGitea } from './gitea-world.ts';
 
 const aWorld = shareGitea();
 
 /** They break the Gitea that they share, so each has it for itself. */
 describe('a queue on Gitea, on bad days', () => {
-  test('a pull request lands after Gitea was killed while CI worked', async () => {
-    const world = await aWorld();
-    const pr = await world.open();
-    await world.say(pr, '/sluice merge');
-    const { sha } = await world.untilTestBranch(pr);
-    const repair = await breakGitea(world.people.gitea);
-    await repair();
-    await world.report(sha, 'success');
-    await world.untilState(pr, 'MERGED');
-    assert.equal(await world.head('main'), sha);
-    assert.equal((await world.untilMerged(pr)).merge_commit_sha, sha);
-  });
-
   test('a repository that is renamed while it is tested lands under its new name [G172]', async () => {
     const world = await aWorld();
     const pr = await world.open();

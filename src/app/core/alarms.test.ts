@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import { QueueWorld } from '../../../test/worlds/shell/queue-world.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import { raiseAlarm } from '../effects/effect-worker.ts';
@@ -13,11 +14,7 @@ import { toForgeRepository } from './find-queue.ts';
 const DAY_MS = 24 * 3_600_000;
 const LIMIT = { timeout: 20_000 };
 
-async function createWorld(context: TestContext): Promise<QueueWorld> {
-  const world = await QueueWorld.create();
-  context.after(() => world.stop());
-  return world;
-}
+const world = madeForEach(() => QueueWorld.create());
 
 async function raiseIn(world: QueueWorld, id: string, queueId = world.queueId, app = world.app): Promise<void> {
   const found = await app.queues.find(queueId);
@@ -37,16 +34,14 @@ async function callerOf(world: QueueWorld): Promise<Caller> {
 }
 
 describe('alarms', LIMIT, () => {
-  it('are kept and logged once, however often they are raised [N1]', async (context) => {
-    const world = await createWorld(context);
+  it('are kept and logged once, however often they are raised [N1]', async () => {
     for (let time = 0; time < 3; time += 1) await raiseIn(world, 'one');
     await raiseIn(world, 'one', world.queueId, world.createServer());
     assert.deepEqual(world.errors, ['one']);
     assert.equal((await world.alarms()).length, 1);
   });
 
-  it('are raised once for each effect, whether the forge can describe the push or not [N1] [C6]', async (context) => {
-    const world = await createWorld(context);
+  it('are raised once for each effect, whether the forge can describe the push or not [N1] [C6]', async () => {
     const found = await world.app.queues.find(world.queueId);
     const [repository] = await world.store.repositories.listAll();
     assert.ok(found && repository);
@@ -72,8 +67,7 @@ describe('alarms', LIMIT, () => {
     assert.match(texts[1] ?? '', /^Moved\. It was at .* 1 commit by Ada: "Hotfix"\.$/);
   });
 
-  it('are shown for 7 days, the newest ten of each queue [N2]', async (context) => {
-    const world = await createWorld(context);
+  it('are shown for 7 days, the newest ten of each queue [N2]', async () => {
     const other = await world.addQueue('other');
     await raiseIn(world, 'old');
     world.laterMs += 6 * DAY_MS;
@@ -87,8 +81,7 @@ describe('alarms', LIMIT, () => {
     assert.deepEqual(others, ['other']);
   });
 
-  it('raised by another server show up soon, and cost nothing in between [N9]', async (context) => {
-    const world = await createWorld(context);
+  it('raised by another server show up soon, and cost nothing in between [N9]', async () => {
     let questions = 0;
     const list: App['store']['alarms']['list'] = (...args) => {
       questions += 1;
@@ -105,8 +98,7 @@ describe('alarms', LIMIT, () => {
     assert.equal(questions, 2);
   });
 
-  it('change the list of queues only when there are new ones [N9]', async (context) => {
-    const world = await createWorld(context);
+  it('change the list of queues only when there are new ones [N9]', async () => {
     const caller = await callerOf(world);
     const list = () => listQueues(world.app, caller, {});
     const before = await list();
@@ -121,8 +113,7 @@ describe('alarms', LIMIT, () => {
     );
   });
 
-  it('are counted by queue and code, also where there was none, unless the client does not know them [N8] [M5]', async (context) => {
-    const world = await createWorld(context);
+  it('are counted by queue and code, also where there was none, unless the client does not know them [N8] [M5]', async () => {
     const caller = await callerOf(world);
     for (const id of ['one', 'two']) await raiseIn(world, id);
     const text = await getMergeQueueMetrics(world.app, caller, { repo: undefined, hasAlarms: true });

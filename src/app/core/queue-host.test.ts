@@ -31,14 +31,17 @@ function submitted(number: number): QueueEvent {
   };
 }
 
-async function makeQueue(store: Store) {
-  return storeQueue(store, { branch: 'main', body: encodeQueue(createQueue('main', DEFAULT_SETTINGS, 'RUNNING')) });
+/** A store with a queue, and its host. */
+async function begin(more: Partial<Store> = {}) {
+  const store: Store = { ...createMemoryStore(), ...more };
+  const body = encodeQueue(createQueue('main', DEFAULT_SETTINGS, 'RUNNING'));
+  const { id } = await storeQueue(store, { branch: 'main', body });
+  return { store, id, host: new QueueHost(store, systemClock) };
 }
 
 describe('QueueHost', () => {
   it('stores what arrives together in one commit, every event with a version of its own [D1]', async () => {
-    const store = createMemoryStore();
-    const { id } = await makeQueue(store);
+    const { store, id } = await begin();
     let commits = 0;
     const queues = {
       ...store.queues,
@@ -60,9 +63,7 @@ describe('QueueHost', () => {
   });
 
   it('reads the same queue back from the store as it had in memory, targets included', async () => {
-    const store = createMemoryStore();
-    const { id } = await makeQueue(store);
-    const host = new QueueHost(store, systemClock);
+    const { store, id, host } = await begin();
     await host.run(id, () => submitted(1));
     await host.run(id, () => submitted(2));
     const result = await host.run(id, () => ({
@@ -75,9 +76,8 @@ describe('QueueHost', () => {
   });
 
   it('steps again on what another server stored first, and reads only what changed [D1]', async () => {
-    const store = { ...createMemoryStore(), isShared: true };
-    const { id } = await makeQueue(store);
-    const [one, two] = [new QueueHost(store, systemClock), new QueueHost(store, systemClock)];
+    const { store, id, host: one } = await begin({ isShared: true });
+    const two = new QueueHost(store, systemClock);
     await one.run(id, () => submitted(1));
     await two.find(id);
     await one.run(id, () => submitted(2));
@@ -92,9 +92,7 @@ describe('QueueHost', () => {
   });
 
   it('a bug in one event leaves the others alone', async () => {
-    const store = createMemoryStore();
-    const { id } = await makeQueue(store);
-    const host = new QueueHost(store, systemClock);
+    const { id, host } = await begin();
     const good = host.run(id, () => submitted(1));
     const bad = host.run(id, () => {
       throw new Error('a bug');
@@ -104,8 +102,7 @@ describe('QueueHost', () => {
   });
 
   it('shows nothing that was not stored, and goes on when the store does [D2]', async () => {
-    const store = createMemoryStore();
-    const { id } = await makeQueue(store);
+    const { store, id } = await begin();
     let isBroken = true;
     const commit: Store['queues']['commit'] = (each) =>
       isBroken ? Promise.reject(new Fault('STORE_UNAVAILABLE', 'The disk is full.')) : store.queues.commit(each);
@@ -120,8 +117,7 @@ describe('QueueHost', () => {
   });
 
   it('an event that the store refuses leaves the others alone', async () => {
-    const store = createMemoryStore();
-    const { id } = await makeQueue(store);
+    const { store, id } = await begin();
     const commit: Store['queues']['commit'] = (each) =>
       each.entries.some((entry) => entry.prNumber === 2)
         ? Promise.reject(new Error('a constraint'))
@@ -133,9 +129,7 @@ describe('QueueHost', () => {
   });
 
   it('lets no event through while the store is replaced, also when that happens twice at once [D5]', async () => {
-    const store = createMemoryStore();
-    const { id } = await makeQueue(store);
-    const host = new QueueHost(store, systemClock);
+    const { id, host } = await begin();
     const log: string[] = [];
     const replace = (name: string) =>
       host.withWritesPaused(async () => {
@@ -153,9 +147,7 @@ describe('QueueHost', () => {
   });
 
   it('a queue that is gone answers nothing', async () => {
-    const store = createMemoryStore();
-    const { id } = await makeQueue(store);
-    const host = new QueueHost(store, systemClock);
+    const { store, id, host } = await begin();
     await host.find(id);
     await store.queues.delete(id, 1, { at: NOON, by: 'ada' });
     assert.equal(await host.run(id, () => submitted(1)), undefined);

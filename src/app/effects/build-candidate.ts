@@ -3,9 +3,9 @@ import type { BuildCandidate, DiscardCandidate, ReviewRequired } from '../../eng
 import { findCandidate } from '../../engine/model/queue.ts';
 import type { BuildAnswer } from '../../forge/forge.ts';
 import { present } from '../../lib/present.ts';
+import { readTestSettings } from '../../storage/test-codec.ts';
 import { findAnyCandidate } from '../queue/find-entry.ts';
-import { observeTargetBranch } from '../queue/read-target-branch.ts';
-import { getTestSettings } from '../tests/stored-test-settings.ts';
+import { observeTargetBranch } from '../queue/forge-facts.ts';
 import {
   DONE,
   type EffectAnswer,
@@ -41,7 +41,7 @@ export async function buildCandidate(run: EffectRun, effect: BuildCandidate): Pr
 // SPEC L28
 async function isQuarantinedAutomatically({ app, found }: EffectRun): Promise<boolean> {
   const repository = await app.directory.findRepositoryById(found.repositoryId);
-  const { settings } = repository === undefined ? {} : await getTestSettings(app, repository);
+  const { settings } = repository === undefined ? {} : await readTestSettings(app.store, repository);
   return settings?.quarantineEnabled === true && settings.autoQuarantine;
 }
 

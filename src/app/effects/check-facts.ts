@@ -7,13 +7,13 @@ import { quarantineOf } from '../../flaky/quarantine.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { mergeResults } from '../../storage/merge-results.ts';
 import type { Repository } from '../../storage/repositories.ts';
-import { overrideOf, quarantineSettingsOf } from '../../storage/test-codec.ts';
+import { overrideOf, quarantineSettingsOf, readTestSettings } from '../../storage/test-codec.ts';
 import { ANY_CHECK, type CheckResults, type KnownTest } from '../../storage/test-ingest.ts';
 import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { decodeCandidate } from '../core/queue-codec.ts';
 import { findAnyEntries } from '../queue/find-entry.ts';
-import { getTestSettings, quarantinedFor } from '../tests/stored-test-settings.ts';
+import { quarantinedFor } from '../tests/stored-test-settings.ts';
 import { type EffectRun, numbersOf } from './effect-run.ts';
 
 interface Question {
@@ -134,7 +134,7 @@ async function loadTests(
 ): Promise<ReadonlyMap<string, FailedTest>> {
   const ids = results?.failing.map(({ testId }) => testId) ?? [];
   if (ids.length === 0) return new Map();
-  const settings = await getTestSettings(app, repository);
+  const settings = await readTestSettings(app.store, repository);
   const { known } = await app.store.testIngest.load(found.repositoryId, ids);
   const at = { now: app.clock.now(), plannedAt };
   return new Map(known.map((each) => [each.test.id, toFailedTest(each, settings, at)]));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aPullRequest } from '../../../test/helpers/a-pull-request.ts';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import { pluck } from '../../../test/helpers/pluck.ts';
 import { storeQueue } from '../../../test/helpers/store-rows.ts';
 import { NOON, settle } from '../../../test/worlds/shell/manual-clock.ts';
@@ -13,9 +14,17 @@ import { QueueHost } from '../core/queue-host.ts';
 import { StorePoller } from '../core/store-poller.ts';
 import { createEffectWorker } from './effect-worker.ts';
 
+const world = madeForEach(() => WorkerWorld.create());
+
+/** Builds wait until the returned function is called. */
+function holdBuilds(): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  world.forge.gate = promise;
+  return resolve;
+}
+
 describe('EffectWorker', () => {
   it('runs an effect once, and removes it in the commit that stores its answer [D1]', async () => {
-    const world = await WorkerWorld.create();
     world.worker.start();
     await world.submit();
     await world.clock.pass(10);
@@ -23,11 +32,9 @@ describe('EffectWorker', () => {
     assert.deepEqual(await world.effects(), []);
     await world.clock.pass(180_000);
     assert.equal(world.forge.builds, 1);
-    await world.worker.stop();
   });
 
   it('waits for a commit that is stored and not shown yet, without counting that as a failure [D1] [D2]', async () => {
-    const world = await WorkerWorld.create();
     world.worker.start();
     await world.clock.pass(1);
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -46,13 +53,10 @@ describe('EffectWorker', () => {
     await submitted;
     await world.clock.pass(10);
     assert.equal(await world.stateOf(FIRST), 'testing');
-    await world.worker.stop();
   });
 
   it('comes back to what has to wait, without counting that as a failure [C1]', async () => {
-    const world = await WorkerWorld.create();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    world.forge.gate = promise;
+    const resolve = holdBuilds();
     world.worker.start();
     await world.submit();
     await world.submit();
@@ -61,13 +65,10 @@ describe('EffectWorker', () => {
     resolve();
     await world.clock.pass(100);
     assert.equal(await world.stateOf(2 as CandidateNumber), 'testing');
-    await world.worker.stop();
   });
 
   it('ends an effect whose answer comes too late to be stored [I4]', async () => {
-    const world = await WorkerWorld.create();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    world.forge.gate = promise;
+    const resolve = holdBuilds();
     world.worker.start();
     const prNumber = await world.submit();
     await world.clock.pass(1);
@@ -81,11 +82,9 @@ describe('EffectWorker', () => {
     await world.clock.pass(1);
     assert.deepEqual(await world.effects(), []);
     assert.equal(world.forge.builds, 1);
-    await world.worker.stop();
   });
 
   it('tries on what the forge does not answer, later each time, and never gives up [D1]', async () => {
-    const world = await WorkerWorld.create();
     world.forge.isBroken = true;
     world.worker.start();
     await world.submit();
@@ -101,11 +100,9 @@ describe('EffectWorker', () => {
     world.forge.isBroken = false;
     await world.clock.pass(60_000);
     assert.equal(await world.stateOf(FIRST), 'testing');
-    await world.worker.stop();
   });
 
   it('shows what fails by a bug and leaves it alone after five attempts [I1] [N1]', async () => {
-    const world = await WorkerWorld.create();
     world.forge.bug = new TypeError('x is not a function\0');
     world.worker.start();
     await world.submit();
@@ -118,23 +115,18 @@ describe('EffectWorker', () => {
     assert.equal(alarm?.code, 'WORK_PARKED');
     assert.match(alarm.text, /build_candidate.*5 times.*x is not a function/);
     assert.deepEqual(more, []);
-    await world.worker.stop();
   });
 
   it('goes on at once with what a server that died was doing, where it is the only one [D4]', async () => {
-    const world = await WorkerWorld.create();
     await world.submit();
     await world.store.effects.claim({ holder: 'dead', now: NOON, leaseUntil: NOON + 60_000, limit: 9 });
     world.worker.start();
     await world.clock.pass(1);
     assert.equal(world.forge.builds, 1);
-    await world.worker.stop();
   });
 
   it('does nothing twice at once where it did not come to renew its leases [I4]', async () => {
-    const world = await WorkerWorld.create();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    world.forge.gate = promise;
+    const resolve = holdBuilds();
     const { renewLeases } = world.app.store.effects;
     const renew = async () => {
       throw new Fault('STORE_UNAVAILABLE', 'The store does not answer.');
@@ -149,11 +141,9 @@ describe('EffectWorker', () => {
     resolve();
     await world.clock.pass(1_000);
     assert.equal(await world.stateOf(FIRST), 'testing');
-    await world.worker.stop();
   });
 
   it('runs effects that another server stored, as soon as the store poller finds them [D40]', async () => {
-    const world = await WorkerWorld.create();
     const storePoller = new StorePoller(world.app, { effects: () => world.worker.wake() });
     world.worker.start();
     storePoller.start();
@@ -182,13 +172,10 @@ describe('EffectWorker', () => {
     await world.clock.pass(1_500);
     assert.equal(world.forge.builds, 1);
     await storePoller.stop();
-    await world.worker.stop();
   });
 
   it('has eight under way at once and no more, and waits for them when it stops [H10]', async () => {
-    const world = await WorkerWorld.create();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    world.forge.gate = promise;
+    const resolve = holdBuilds();
     world.worker.start();
     for (let index = 0; index < 12; index += 1) {
       const branch = `branch-${index}`;
@@ -209,7 +196,6 @@ describe('EffectWorker', () => {
   });
 
   it('releases effects that it claimed while it was stopping [D2]', async () => {
-    const world = await WorkerWorld.create();
     const { promise, resolve } = Promise.withResolvers<void>();
     const { effects } = world.app.store;
     const claim: typeof effects.claim = async (asked) => {

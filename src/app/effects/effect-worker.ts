@@ -9,7 +9,7 @@ import { describeMove } from '../core/format-audit.ts';
 import { delayOf, LeasedWorker, type LongRun } from '../core/leased-worker.ts';
 import { decodeEffect, versionOfEffect } from '../core/queue-codec.ts';
 import { collectHeldFailures } from '../queue/entry-run.ts';
-import { findTargets } from '../queue/pull-request-facts.ts';
+import { findTargets } from '../queue/forge-facts.ts';
 import { buildCandidate, discardCandidate, reviewRequired } from './build-candidate.ts';
 import { DONE, type EffectAnswer, type EffectRun, effectRunIn, findPlace, type LongEffect } from './effect-run.ts';
 import { judgeCheck } from './judge-check.ts';

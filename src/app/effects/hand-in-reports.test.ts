@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { maker } from '../../../test/helpers/made.ts';
 import { pluck } from '../../../test/helpers/pluck.ts';
 import { FIRST, WorkerWorld } from '../../../test/worlds/shell/worker-world.ts';
 import { findCandidate } from '../../engine/model/queue.ts';
@@ -12,13 +13,13 @@ const CHECKS = [{ name: 'unit', command: 'run unit', timeoutMinutes: null }];
 const REPORTS = { 'reports/a.xml': '<testsuite name="a"/>', 'reports/b.xml': '<testsuite name="b"/>' };
 const FAILED = { kind: 'exited', code: 1 } as const;
 
-async function begin(junit: readonly string[] = ['reports/*.xml']): Promise<WorkerWorld> {
+const begin = maker(async (junit: readonly string[] = ['reports/*.xml']): Promise<WorkerWorld> => {
   const world = await WorkerWorld.create(CHECKS, junit);
   world.worker.start();
   await world.submit();
   await world.clock.pass(10);
   return world;
-}
+});
 
 async function uploadsOf({ store, repositoryId }: WorkerWorld): Promise<readonly Upload[]> {
   const watermark = await store.uploads.getWatermark(repositoryId);
@@ -71,7 +72,6 @@ describe('test reports of a check', () => {
       await logOf(world),
       /\n\[Sluice\] 2 reports handed to ingestion\.\n\n\[Sluice\] Failed with exit code 1/,
     );
-    await world.worker.stop();
   });
 
   it('[R38] are not tied to it where some could not be taken', async () => {
@@ -85,7 +85,6 @@ describe('test reports of a check', () => {
       [null, null, 'unit'],
     );
     assert.match(await logOf(world), /Test reports: reports\/c\.xml cannot be read \(EACCES\)\.\n/);
-    await world.worker.stop();
   });
 
   it('[R38] may be missing, which the log says', async () => {
@@ -95,7 +94,6 @@ describe('test reports of a check', () => {
     await world.clock.pass(1_000);
     assert.deepEqual(await uploadsOf(world), []);
     assert.match(await logOf(world), /No test report was found \(reports\/\*\.xml\)\./);
-    await world.worker.stop();
   });
 
   it('[R48] are read twice where the server ended meanwhile, and then no more', async () => {
@@ -122,7 +120,6 @@ describe('test reports of a check', () => {
   it('[R24] are asked for only where the repository names them', async () => {
     const world = await begin([]);
     assert.equal(world.jobs.find('unit')?.job.reports, undefined);
-    await world.worker.stop();
   });
 
   it('[R24] are let go where the store is away, and the check still has its result', async () => {
@@ -140,6 +137,5 @@ describe('test reports of a check', () => {
     world.jobs.find('unit')?.end(FAILED);
     await world.clock.pass(1_000);
     assert.match(await logOf(world), /The test reports could not be stored\.\n\n\[Sluice\] Failed/);
-    await world.worker.stop();
   });
 });

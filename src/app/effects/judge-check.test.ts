@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { anUpload, someFields } from '../../../test/helpers/an-upload.ts';
+import { maker } from '../../../test/helpers/made.ts';
 import { pluck } from '../../../test/helpers/pluck.ts';
 import { aTest } from '../../../test/helpers/store-rows.ts';
 import { settle } from '../../../test/worlds/shell/manual-clock.ts';
@@ -11,11 +13,11 @@ import type { QueueSettings } from '../../engine/model/settings.ts';
 import { newTestState, type TestState } from '../../flaky/core/state.ts';
 import type { TestSettings } from '../../flaky/settings.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { readTestSettings } from '../../storage/test-codec.ts';
 import type { CheckResults } from '../../storage/test-ingest.ts';
 import type { TestRow } from '../../storage/tests.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
-import { getTestSettings } from '../tests/stored-test-settings.ts';
 import { watchLateReports } from './judge-check.ts';
 
 const FLAKY = 'flaky-test';
@@ -31,9 +33,11 @@ const [FIRST, SECOND, THIRD, FOURTH] = [1, 2, 3, 4].map((number) => number as Ca
   CandidateNumber,
 ];
 
+const createWorld = maker((...given: Parameters<typeof WorkerWorld.create>) => WorkerWorld.create(...given));
+
 /** A queue on which one pull request has landed, with results, and another one is under test. */
 async function begin(mode: QueueSettings['honorQuarantine'] = 'ON', settings: Partial<QueueSettings> = {}) {
-  const world = await WorkerWorld.create();
+  const world = await createWorld();
   const judged = new Judged(world);
   await judged.set({ ...settings, honorQuarantine: mode });
   await judged.storeTests(FLAKY, SOLID);
@@ -87,7 +91,7 @@ class Judged {
     const { store, repositoryId } = this.#world;
     const repository = await this.#world.app.directory.findRepositoryById(repositoryId);
     assert.ok(repository);
-    const { version, settings, monitors } = await getTestSettings(this.#world.app, repository);
+    const { version, settings, monitors } = await readTestSettings(this.#world.app.store, repository);
     const next = { settings: { ...settings, ...changes }, monitors };
     assert.ok(await store.testSettings.save(repositoryId, version, next, { at: 0, actor: 'ada', detail: '{}' }));
   }
@@ -153,6 +157,13 @@ class Judged {
     return judgement?.kind === 'judged' ? judgement : undefined;
   }
 
+  /** The landing of the second pull request, as it is shown. */
+  async landed() {
+    const row = await this.#world.store.queueRecords.findEntry(this.#world.queueId, 2);
+    assert.ok(row);
+    return decodeShownEntry(row).landed;
+  }
+
   async stateOf(prNumber: number): Promise<string | undefined> {
     return (await this.#world.store.queueRecords.findEntry(this.#world.queueId, prNumber))?.state;
   }
@@ -166,12 +177,9 @@ describe('judging a failed check', () => {
     assert.equal(await world.stateOf(SECOND), 'testing', 'nothing was uploaded yet');
     await judged.storeResults(SECOND);
     await world.clock.pass(100);
-    const row = await world.store.queueRecords.findEntry(world.queueId, 2);
-    assert.ok(row);
     const tests = [{ id: FLAKY, name: `the ${FLAKY}`, excusedBy: { kind: 'person', name: 'ada' } }];
-    assert.deepEqual(decodeShownEntry(row).landed?.waived, [{ check: 'ci', tests }]);
+    assert.deepEqual((await judged.landed())?.waived, [{ check: 'ci', tests }]);
     assert.deepEqual(await world.effects(), []);
-    await world.worker.stop();
   });
 
   it('[V12] hears of results that another server stored by looking', async () => {
@@ -181,7 +189,6 @@ describe('judging a failed check', () => {
     await judged.storeResults(SECOND);
     await world.clock.pass(1_100);
     assert.equal(await judged.stateOf(2), 'MERGED');
-    await world.worker.stop();
   });
 
   it('[V46] gives missing test results as the reason, before the queue stops waiting for them', async () => {
@@ -193,7 +200,6 @@ describe('judging a failed check', () => {
     assert.equal(await judged.stateOf(2), 'FAILED');
     const reason = 'No test results were uploaded for this check of this test run.';
     assert.equal((await judged.verdict(SECOND))?.reason, reason);
-    await world.worker.stop();
   });
 
   it('[V12] waits no longer where the clock was put back', async () => {
@@ -202,7 +208,6 @@ describe('judging a failed check', () => {
     world.clock.setBack(3_600_000);
     await world.clock.pass(61_000);
     assert.equal(await judged.stateOf(2), 'FAILED');
-    await world.worker.stop();
   });
 
   it('[V12] waits while an upload that is tied to it is processed', async () => {
@@ -215,7 +220,6 @@ describe('judging a failed check', () => {
     await finishUpload(world, SECOND);
     await world.clock.pass(1_100);
     assert.equal(await judged.stateOf(2), 'MERGED');
-    await world.worker.stop();
   });
 
   it('[V14] says in shadow what would have been, of a candidate that has ended', async () => {
@@ -228,7 +232,6 @@ describe('judging a failed check', () => {
     assert.deepEqual([verdict?.isShadow, verdict?.isWaived, verdict?.failing], [true, true, 1]);
     assert.equal(await judged.stateOf(2), 'FAILED');
     assert.deepEqual(await world.effects(), []);
-    await world.worker.stop();
   });
 
   it('[V14] keeps the judgement of every check, also where two are judged at once', async () => {
@@ -248,7 +251,6 @@ describe('judging a failed check', () => {
       (await judged.candidate(THIRD)).checks.map(({ judgement }) => judgement?.kind),
       ['judged', 'judged'],
     );
-    await world.worker.stop();
   });
 
   it('[V15] goes on after the server was stopped, on the next one', async () => {
@@ -276,13 +278,10 @@ describe('judging tests that are quarantined automatically', () => {
     await judged.storeResults(THIRD, { failing: [{ testNo: 2, testId: SOLID }] });
     await judged.report(THIRD, 'FAILURE');
     await world.clock.pass(100);
-    const row = await world.store.queueRecords.findEntry(world.queueId, 2);
-    assert.ok(row);
-    const [waived] = decodeShownEntry(row).landed?.waived ?? [];
+    const [waived] = (await judged.landed())?.waived ?? [];
     assert.deepEqual(waived?.tests, [
       { id: SOLID, name: `the ${SOLID}`, excusedBy: { kind: 'run', candidate: SECOND } },
     ]);
-    await world.worker.stop();
   });
 
   it('[V55] repeats a run whose check passed, until the test passed or the repetitions are over', async () => {
@@ -295,7 +294,6 @@ describe('judging tests that are quarantined automatically', () => {
     }
     assert.equal(await judged.stateOf(2), 'FAILED');
     assert.match(`${(await judged.verdict(FOURTH))?.reason}`, /passed in none of 3 runs of this tree/);
-    await world.worker.stop();
   });
 
   it('a passed check is judged in the end by the reports that are there, also while others wait [V58]', async () => {
@@ -308,7 +306,6 @@ describe('judging tests that are quarantined automatically', () => {
     assert.equal(await world.stateOf(SECOND), 'testing');
     await world.clock.pass(29_000);
     assert.equal((await judged.verdict(SECOND))?.isRepeat, true);
-    await world.worker.stop();
   });
 
   it('[V58] lets a check pass at once where no reports are expected of it', async () => {
@@ -316,7 +313,6 @@ describe('judging tests that are quarantined automatically', () => {
     await judged.report(SECOND, 'SUCCESS', undefined, true);
     await world.clock.pass(100);
     assert.equal(await judged.stateOf(2), 'MERGED');
-    await world.worker.stop();
   });
 
   it('[V61] judges reports that come after the landing', async () => {
@@ -327,11 +323,8 @@ describe('judging tests that are quarantined automatically', () => {
     await world.clock.pass(100);
     await judged.storeResults(SECOND);
     await world.clock.pass(100);
-    const row = await world.store.queueRecords.findEntry(world.queueId, 2);
-    assert.ok(row);
-    assert.deepEqual(decodeShownEntry(row).landed?.excused?.[0]?.tests[0]?.id, FLAKY);
+    assert.deepEqual((await judged.landed())?.excused?.[0]?.tests[0]?.id, FLAKY);
     assert.equal((await judged.candidate(THIRD)).purpose.kind, 'head');
-    await world.worker.stop();
   });
 });
 
@@ -349,7 +342,6 @@ describe('reports that come after the check was decided', () => {
     await world.clock.pass(100);
     assert.equal((await judged.verdict(THIRD))?.isRepeat, true);
     assert.deepEqual((await judged.candidate(FOURTH)).repeats, [THIRD]);
-    await world.worker.stop();
   });
 
   it('[V61] amend the record of a landing also where some were judged before it', async () => {
@@ -363,12 +355,9 @@ describe('reports that come after the check was decided', () => {
     await judged.storeResults(SECOND, { failing: [{ testNo: 2, testId: SOLID }] });
     await judged.storeResults(SECOND, { failing: [{ testNo: 2, testId: SOLID }] });
     await world.clock.pass(100);
-    const row = await world.store.queueRecords.findEntry(world.queueId, 2);
-    assert.ok(row);
-    const told = decodeShownEntry(row).landed?.excused?.map(({ tests }) => tests.map(({ id }) => id));
+    const told = (await judged.landed())?.excused?.map(({ tests }) => tests.map(({ id }) => id));
     assert.deepEqual(told, [[FLAKY], [SOLID]]);
     assert.equal((await judged.candidate(THIRD)).purpose.kind, 'head');
-    await world.worker.stop();
   });
 });
 
@@ -440,7 +429,6 @@ describe('the facts of a judgement', () => {
       const verdict = await judged.verdict(SECOND);
       assert.match(`${verdict?.reason}`, reason);
       assert.equal(verdict?.isWaived, false);
-      await world.worker.stop();
     });
   }
 
@@ -455,7 +443,6 @@ describe('the facts of a judgement', () => {
       await judged.report(SECOND, 'FAILURE');
       await world.clock.pass(100);
       assert.equal(await judged.stateOf(2), state);
-      await world.worker.stop();
     }
   });
 
@@ -476,7 +463,6 @@ describe('the facts of a judgement', () => {
     await world.clock.pass(100);
     assert.match(`${(await judged.verdict(THIRD))?.reason}`, /ran more than once/);
     assert.equal(await judged.stateOf(3), 'FAILED');
-    await world.worker.stop();
   });
 
   it('[V48] know which results are of an earlier run of the built-in runner', async () => {
@@ -484,7 +470,7 @@ describe('the facts of a judgement', () => {
       [1_000, 'MERGED'],
       [-1_000, 'FAILED'],
     ] as const) {
-      const world = await WorkerWorld.create([{ name: 'ci', command: 'true', timeoutMinutes: null }]);
+      const world = await createWorld([{ name: 'ci', command: 'true', timeoutMinutes: null }]);
       const judged = new Judged(world);
       await judged.set({ honorQuarantine: 'ON' });
       await judged.storeTests(FLAKY, SOLID);
@@ -505,12 +491,11 @@ describe('the facts of a judgement', () => {
       await judged.report(SECOND, 'FAILURE', start);
       await world.clock.pass(100);
       assert.equal(await judged.stateOf(2), state);
-      await world.worker.stop();
     }
   });
 
   it('[V12] are complete in a repository without uploads', async () => {
-    const world = await WorkerWorld.create();
+    const world = await createWorld();
     const judged = new Judged(world);
     await judged.set({ honorQuarantine: 'ON' });
     world.worker.start();
@@ -519,11 +504,10 @@ describe('the facts of a judgement', () => {
     await judged.report(FIRST, 'FAILURE');
     await world.clock.pass(100);
     assert.equal(await judged.stateOf(1), 'FAILED');
-    await world.worker.stop();
   });
 
   it('[V49] deny where no pass of the check has landed', async () => {
-    const world = await WorkerWorld.create();
+    const world = await createWorld();
     const judged = new Judged(world);
     await judged.set({ honorQuarantine: 'ON' });
     await judged.storeTests(FLAKY, SOLID);
@@ -534,7 +518,6 @@ describe('the facts of a judgement', () => {
     await judged.report(FIRST, 'FAILURE');
     await world.clock.pass(100);
     assert.match(`${(await judged.verdict(FIRST))?.reason}`, /No results of an earlier pass/);
-    await world.worker.stop();
   });
 });
 
@@ -549,40 +532,8 @@ async function storeUpload(
   receivedAt = world.clock.now(),
 ): Promise<void> {
   const { store, repositoryId, queueId } = world;
-  await store.uploads.create(
-    {
-      id: `upload of ${candidate}`,
-      repositoryId,
-      kind: 'reports',
-      status: 'ACCEPTED',
-      receivedAt,
-      processedAt: null,
-      fields: {
-        sha: 'a'.repeat(40),
-        branch: 'topic',
-        prNumber: null,
-        jobName: null,
-        jobUrl: null,
-        variant: '',
-        candidateId: candidate === undefined ? null : candidateIdOf(queueId, candidate),
-        check: candidate === undefined ? null : 'ci',
-        isFork: false,
-        jobAttempt: null,
-      },
-      bodyId: null,
-      files: [],
-      sizeBytes: 0,
-      partsDone: 0,
-      testRuns: 0,
-      issues: [],
-      digest: null,
-      clientVersion: null,
-      attempts: 0,
-      trouble: null,
-      flaw: null,
-      counts: null,
-      ignored: null,
-    },
-    0,
-  );
+  const tie = candidate === undefined ? {} : { candidateId: candidateIdOf(queueId, candidate), check: 'ci' };
+  const fields = someFields({ branch: 'topic', jobName: null, ...tie });
+  const upload = anUpload(repositoryId, { id: `upload of ${candidate}`, receivedAt, fields, bodyId: null, files: [] });
+  await store.uploads.create(upload, 0);
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { maker } from '../../../test/helpers/made.ts';
 import { FIRST, WorkerWorld } from '../../../test/worlds/shell/worker-world.ts';
 import type { Candidate, CandidateNumber } from '../../engine/model/candidate.ts';
 import type { QueueEvent } from '../../engine/model/event.ts';
@@ -12,14 +13,24 @@ import { createEffectWorker } from './effect-worker.ts';
 
 const CHECKS = ['unit', 'lint'].map((name) => ({ name, command: `run ${name}`, timeoutMinutes: null }));
 
+const createWorld = maker(() => WorkerWorld.create(CHECKS));
+
 /** One candidate, whose two checks have begun. */
 async function begin(): Promise<WorkerWorld> {
-  const world = await WorkerWorld.create(CHECKS);
+  const world = await createWorld();
   world.worker.start();
   await world.submit();
   await world.clock.pass(10);
   assert.deepEqual(namesOf(world), ['unit', 'lint']);
   return world;
+}
+
+const createNext = maker(async ({ app }: WorkerWorld) => createEffectWorker(app, 'the next one'));
+
+/** Another server goes on. */
+async function startNext(world: WorkerWorld): Promise<void> {
+  (await createNext(world)).start();
+  await world.clock.pass(10);
 }
 
 function namesOf({ jobs }: WorkerWorld): readonly (string | undefined)[] {
@@ -58,7 +69,6 @@ describe('checks of the built-in runner', () => {
     assert.equal(await world.stateOf(FIRST), undefined, 'it landed');
     assert.deepEqual(await world.effects(), []);
     assert.match(await logOf(world, 'unit'), /\$ run unit\nhello\n\n\[Sluice\] Passed after 0.0 s.\n$/);
-    await world.worker.stop();
   });
 
   it('[R1] [R31] say how they ended', async () => {
@@ -75,7 +85,6 @@ describe('checks of the built-in runner', () => {
       const row = await world.store.queueRecords.findCandidate(world.queueId, FIRST);
       assert.match(row?.body ?? '', new RegExp(`"${conclusion}"`));
       assert.match(row?.body ?? '', words);
-      await world.worker.stop();
     }
   });
 
@@ -85,7 +94,7 @@ describe('checks of the built-in runner', () => {
       [true, 0, false],
       [false, 1, false],
     ] as const) {
-      const world = await WorkerWorld.create(CHECKS);
+      const world = await createWorld();
       Object.assign(world.jobs.safety, { closesNetwork: isClosed });
       world.worker.start();
       await world.submit();
@@ -95,7 +104,6 @@ describe('checks of the built-in runner', () => {
       world.jobs.find('unit')?.end({ kind: 'exited', code });
       await world.clock.pass(1_000);
       assert.equal(/sandbox without network/.test(await logOf(world, 'unit')), isNamed);
-      await world.worker.stop();
     }
   });
 
@@ -105,7 +113,6 @@ describe('checks of the built-in runner', () => {
     await world.clock.pass(10);
     assert.equal(world.jobs.find('lint')?.isStopped, true);
     assert.match(await logOf(world, 'lint'), /\[Sluice\] Stopped after/);
-    await world.worker.stop();
   });
 
   it('[R33] are stopped when another server cancels their candidate', async () => {
@@ -118,7 +125,6 @@ describe('checks of the built-in runner', () => {
     assert.equal(world.jobs.find('unit')?.isStopped, false);
     await world.clock.pass(2_100);
     assert.equal(world.jobs.find('unit')?.isStopped, true);
-    await world.worker.stop();
   });
 
   it('[R7] that were interrupted run again, and only those', async () => {
@@ -128,14 +134,11 @@ describe('checks of the built-in runner', () => {
     await world.worker.stop();
     assert.equal(world.jobs.find('lint')?.isStopped, true);
     assert.equal((await candidateOf(world))?.state, 'testing');
-    const next = createEffectWorker(world.app, 'the next one');
-    next.start();
-    await world.clock.pass(10);
+    await startNext(world);
     assert.deepEqual(namesOf(world), ['unit', 'lint', 'lint']);
     world.jobs.find('lint')?.end(SUCCESS);
     await world.clock.pass(10_000);
     assert.equal(await world.stateOf(FIRST), undefined, 'it landed');
-    await next.stop();
   });
 
   it('[R7] that are killed together with the server run again', async () => {
@@ -146,11 +149,8 @@ describe('checks of the built-in runner', () => {
     await world.clock.pass(1_000);
     await stopped;
     assert.deepEqual((await candidateOf(world))?.tries, 0);
-    const next = createEffectWorker(world.app, 'the next one');
-    next.start();
-    await world.clock.pass(10);
+    await startNext(world);
     assert.deepEqual(namesOf(world), ['unit', 'lint', 'unit', 'lint']);
-    await next.stop();
   });
 
   it('[R7] count when they are run again by a server whose clock is behind', async () => {
@@ -161,14 +161,11 @@ describe('checks of the built-in runner', () => {
     const at = world.clock.now();
     const check = { ...OPEN, name: 'lint', startedAt: at + 60_000 };
     await world.app.queues.run(world.queueId, () => ({ kind: 'check_reported', at, candidate: FIRST, check }));
-    const next = createEffectWorker(world.app, 'the next one');
-    next.start();
-    await world.clock.pass(10);
+    await startNext(world);
     world.jobs.find('lint')?.end(SUCCESS);
     await world.clock.pass(10_000);
     assert.equal(await world.stateOf(FIRST), undefined, 'it landed');
     assert.match(await logOf(world, 'lint'), /Passed after 0.0 s/);
-    await next.stop();
   });
 
   it('[R32] are those that the candidate was built for: where they were changed since, it is built again', async () => {
@@ -179,9 +176,7 @@ describe('checks of the built-in runner', () => {
     const checks = [{ name: 'all', command: 'run all', timeoutMinutes: null }];
     await world.store.repositories.save({ ...repository, checks });
     world.app.directory.forget();
-    const next = createEffectWorker(world.app, 'the next one');
-    next.start();
-    await world.clock.pass(10);
+    await startNext(world);
     assert.deepEqual(namesOf(world), ['unit', 'lint', 'all']);
     world.jobs.find('all')?.end(SUCCESS);
     await world.clock.pass(10_000);
@@ -189,7 +184,6 @@ describe('checks of the built-in runner', () => {
     const row = await world.store.queueRecords.findCandidate(world.queueId, SECOND);
     assert.match(row?.body ?? '', /"tries":0/);
     assert.match(row?.body ?? '', /"SUCCESS"/);
-    await next.stop();
   });
 
   it('[R7] keep their lease for as long as they run, and hold up no other candidate', async () => {
@@ -207,7 +201,7 @@ describe('checks of the built-in runner', () => {
 
   it('[R36] are left to other servers while too many wait here', async () => {
     for (const isShared of [false, true]) {
-      const world = await WorkerWorld.create(CHECKS);
+      const world = await createWorld();
       world.jobs.isCrowded = true;
       const worker = createEffectWorker({ ...world.app, store: { ...world.store, isShared } }, 'this one');
       worker.start();
@@ -231,7 +225,6 @@ describe('checks of the built-in runner', () => {
     await world.clock.pass(5_000);
     assert.equal(world.jobs.find('lint')?.isStopped, true);
     assert.equal((await candidateOf(world))?.state, 'testing');
-    await world.worker.stop();
   });
 
   it('[R1] that cannot be started are tried again, and the others count', async () => {
@@ -245,7 +238,6 @@ describe('checks of the built-in runner', () => {
     world.jobs.find('unit')?.end(SUCCESS);
     await world.clock.pass(10_000);
     assert.equal(await world.stateOf(FIRST), undefined, 'it landed');
-    await world.worker.stop();
   });
 
   it('[R1] report again when the store was away', async () => {
@@ -260,6 +252,5 @@ describe('checks of the built-in runner', () => {
     world.jobs.find('unit')?.end(SUCCESS);
     await world.clock.pass(30_000);
     assert.equal((await candidateOf(world))?.checks[0]?.conclusion, 'SUCCESS');
-    await world.worker.stop();
   });
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { afterEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import { PageWorld } from '../../../test/worlds/shell/page-world.ts';
 import type { PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
-import type { QueueSettings } from '../../engine/model/settings.ts';
 import type { BuildRequest } from '../../forge/forge.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { changeNote, readNote } from '../pr-page/note.ts';
@@ -10,23 +10,14 @@ import { changeNote, readNote } from '../pr-page/note.ts';
 const SILENT = { commentsEnabled: false, statusCheckEnabled: false };
 const OTHER_HEAD = 'f'.repeat(40) as Sha;
 
-const started: { stop(): Promise<void> }[] = [];
-
-afterEach(async () => {
-  for (const server of started.splice(0).reverse()) await server.stop();
-});
-
-async function createWorld(settings: Partial<QueueSettings> = {}): Promise<PageWorld> {
-  const world = await PageWorld.create(settings);
-  started.push(world);
-  return world;
-}
+const world = madeForEach(() => PageWorld.create());
 
 /** Within this time a lease of a page that was left behind ends, and another server's worker polls and writes. */
 const SETTLED_MS = 10 * 60_000;
 
 /** Commits are built only once the returned function is called. */
-function holdBuilds({ forge }: PageWorld): () => void {
+function holdBuilds(): () => void {
+  const { forge } = world;
   const { promise, resolve } = Promise.withResolvers<void>();
   const build = forge.buildCandidate.bind(forge);
   Object.assign(forge, { buildCandidate: (request: BuildRequest) => promise.then(() => build(request)) });
@@ -34,39 +25,48 @@ function holdBuilds({ forge }: PageWorld): () => void {
 }
 
 /** The server hangs while it writes what follows from `act`, and another takes over. Returns the end of the hang. */
-async function hangDuring(world: PageWorld, act: () => Promise<unknown>): Promise<() => void> {
+async function hangDuring(act: () => Promise<unknown>): Promise<() => void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   world.pages.gate = promise;
   await act();
   await world.pagesUpdated();
   world.pages.gate = undefined;
   world.hang();
-  started.push(world.startAnother());
+  world.startAnother();
   return resolve;
+}
+
+/** Submits a pull request, and waits for its page. */
+async function submitShown(): Promise<PullRequestFacts> {
+  const pr = await world.submit();
+  await world.pagesUpdated();
+  return pr;
+}
+
+/** The first candidate passes, and its pull request lands. */
+async function passShown(): Promise<void> {
+  await world.report(1, 'ci', 'SUCCESS');
+  await world.pagesUpdated();
 }
 
 describe('the page of a pull request', () => {
   it('writes one comment and changes it in place, quick changes at once [G141] [G45]', async () => {
-    const world = await createWorld();
     const pr = await world.submit();
     await world.pass(1_000);
     assert.deepEqual(world.pages.acts, []);
     await world.pagesUpdated();
     assert.deepEqual(world.pages.acts, ['comment', 'check']);
-    assert.match(textOn(world, pr.number), /Being tested/);
-    await world.report(1, 'ci', 'SUCCESS');
-    await world.pagesUpdated();
+    assert.match(textOn(pr.number), /Being tested/);
+    await passShown();
     assert.equal(await world.stateOf(pr.number), 'MERGED');
-    assert.match(textOn(world, pr.number), /Landed/);
+    assert.match(textOn(pr.number), /Landed/);
     assert.deepEqual(world.pages.acts, ['comment', 'check', 'comment', 'check', 'close']);
     assert.equal(world.pages.together, 2);
     assert.deepEqual(await world.effects(), []);
   });
 
   it('keeps both ids of its comment and check, and goes on with a note that lacks the second id [G45]', async () => {
-    const world = await createWorld();
-    const pr = await world.submit();
-    await world.pagesUpdated();
+    const pr = await submitShown();
     const key = { repositoryId: (await world.repository()).id, prNumber: pr.number };
     const { comment, checks } = await readNote(world.app, key);
     const check = checks[world.queueId];
@@ -77,43 +77,35 @@ describe('the page of a pull request', () => {
       const before = { id: comment?.id, hash: comment?.hash };
       return { ...note, comment: before, checks: { [world.queueId]: old } };
     });
-    await world.report(1, 'ci', 'SUCCESS');
-    await world.pagesUpdated();
-    assert.match(textOn(world, pr.number), /Landed/);
+    await passShown();
+    assert.match(textOn(pr.number), /Landed/);
     assert.equal(world.pages.checks.size, 1);
     const after = await readNote(world.app, key);
     assert.deepEqual([after.comment?.nodeId, after.checks[world.queueId]?.nodeId], [comment?.nodeId, check.nodeId]);
   });
 
   it('writes neither twice where the answer to both got lost [G105] [G144]', async () => {
-    const world = await createWorld();
     const pr = await world.submit();
     world.pages.lost = 'both';
     await world.pagesUpdated();
     await world.pass(20_000);
-    assert.match(textOn(world, pr.number), /Being tested/);
+    assert.match(textOn(pr.number), /Being tested/);
     assert.equal(world.pages.checks.size, 1);
-    await world.report(1, 'ci', 'SUCCESS');
-    await world.pagesUpdated();
-    assert.match(textOn(world, pr.number), /Landed/);
-    assert.deepEqual(conclusionsIn(world), ['SUCCESS']);
+    await passShown();
+    assert.match(textOn(pr.number), /Landed/);
+    assert.deepEqual(conclusionsNow(), ['SUCCESS']);
   });
 
   it('writes a check anew that is gone, while the comment is changed [G143]', async () => {
-    const world = await createWorld();
-    const pr = await world.submit();
-    await world.pagesUpdated();
+    const pr = await submitShown();
     world.pages.checks.clear();
-    await world.report(1, 'ci', 'SUCCESS');
-    await world.pagesUpdated();
-    assert.match(textOn(world, pr.number), /Landed/);
-    assert.deepEqual(conclusionsIn(world), ['SUCCESS']);
+    await passShown();
+    assert.match(textOn(pr.number), /Landed/);
+    assert.deepEqual(conclusionsNow(), ['SUCCESS']);
   });
 
   it('writes nothing where nothing differs [G141]', async () => {
-    const world = await createWorld();
-    const pr = await world.submit();
-    await world.pagesUpdated();
+    const pr = await submitShown();
     const { length } = world.pages.acts;
     await world.observe({ ...pr, title: 'Another title' });
     await world.send({ kind: 'tests_restart_requested', at: world.now, actor: '@ada', prNumber: pr.number });
@@ -123,78 +115,68 @@ describe('the page of a pull request', () => {
   });
 
   it('is not written for a step that an earlier update has shown [G141]', async () => {
-    const world = await createWorld({ concurrency: 1 });
-    const turn = (state: 'PAUSED' | 'RUNNING') =>
-      world.send({ kind: 'queue_updated', at: world.now, actor: 'ada', settings: {}, state });
+    await world.update({ concurrency: 1 });
     const [_, second, third] = [await world.submit(), await world.submit(), await world.submit()];
     await world.pass(1_000);
-    await turn('PAUSED');
+    await world.update({}, 'PAUSED');
     await world.pass(1_000);
-    assert.match(textOn(world, third.number), /number 3 of 3/);
+    assert.match(textOn(third.number), /number 3 of 3/);
     const { length } = world.pages.acts;
     await world.cancel(second.number);
     await world.pass(1_000);
     assert.deepEqual(world.pages.acts.slice(length), [], 'its second update finds its step shown by the first');
-    await turn('RUNNING');
+    await world.update({}, 'RUNNING');
     await world.pagesUpdated();
-    assert.match(textOn(world, third.number), /number 2 of 2/);
+    assert.match(textOn(third.number), /number 2 of 2/);
   });
 
   it('says that the commit is being built if that takes long, and not any more once it is built [G45]', async () => {
-    const world = await createWorld();
-    const build = holdBuilds(world);
+    const build = holdBuilds();
     const pr = await world.submit();
     await world.pass(5_000);
     assert.deepEqual(world.pages.acts, [], 'a usual build is awaited');
     await world.pass(3_000);
-    assert.match(textOn(world, pr.number), /Sluice builds the commit to test/);
+    assert.match(textOn(pr.number), /Sluice builds the commit to test/);
     build();
     await world.pagesUpdated();
-    assert.match(textOn(world, pr.number), /Required: `ci`/);
+    assert.match(textOn(pr.number), /Required: `ci`/);
   });
 
   it('goes on to say that it is queued while its commit is built [G45]', async () => {
-    const world = await createWorld({ concurrency: 1 });
+    await world.update({ concurrency: 1 });
     await world.submit();
     const pr = await world.submit();
     await world.pass(10_000);
-    assert.match(textOn(world, pr.number), /waiting to be tested/);
-    const build = holdBuilds(world);
+    assert.match(textOn(pr.number), /waiting to be tested/);
+    const build = holdBuilds();
     await world.report(1, 'ci', 'SUCCESS');
     await world.pass(20_000);
-    assert.match(textOn(world, pr.number), /waiting to be tested/);
+    assert.match(textOn(pr.number), /waiting to be tested/);
     build();
     await world.pagesUpdated();
-    assert.match(textOn(world, pr.number), /Required: `ci`/);
+    assert.match(textOn(pr.number), /Required: `ci`/);
   });
 
   it('says nothing that its settings switch off [G47]', async () => {
-    const world = await createWorld({
+    await world.update({
       commentsEnabled: false,
       statusCheckEnabled: false,
       mergeMethod: 'MERGE_COMMIT',
     });
-    const pr = await world.submit();
-    await world.pagesUpdated();
-    await world.report(1, 'ci', 'SUCCESS');
-    await world.pagesUpdated();
+    const pr = await submitShown();
+    await passShown();
     assert.equal(await world.stateOf(pr.number), 'MERGED');
     assert.deepEqual(world.pages.acts, []);
   });
 
   it('ends a check that it began, also after checks were switched off [G47] [G143]', async () => {
-    const world = await createWorld();
-    await world.submit();
-    await world.pagesUpdated();
-    const settings = { statusCheckEnabled: false };
-    await world.send({ kind: 'queue_updated', at: world.now, actor: 'ada', settings, state: undefined });
-    await world.report(1, 'ci', 'SUCCESS');
-    await world.pagesUpdated();
-    assert.deepEqual(conclusionsIn(world), ['SUCCESS']);
+    await submitShown();
+    await world.update({ statusCheckEnabled: false });
+    await passShown();
+    assert.deepEqual(conclusionsNow(), ['SUCCESS']);
   });
 
   it('puts a check on the head that was admitted, and on no other [G143]', async () => {
-    const world = await createWorld();
     const pr = world.open({ mergeability: 'NOT_MERGEABLE', blockReasons: ['reviewRequired'] });
     await world.enter(pr);
     await world.pagesUpdated();
@@ -214,36 +196,31 @@ describe('the page of a pull request', () => {
   });
 
   it('completes the check run of a submission also if the next one began before the update [G143]', async () => {
-    const world = await createWorld();
-    const pr = await world.submit();
-    await world.pagesUpdated();
+    const pr = await submitShown();
     await world.cancel(pr.number);
     await world.enter(pr);
     await world.pagesUpdated();
-    assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED', 'IN_PROGRESS undefined']);
+    assert.deepEqual(statesNow(), ['COMPLETED CANCELLED', 'IN_PROGRESS undefined']);
     const { length } = world.pages.acts;
     await world.pass(10_000);
     assert.equal(world.pages.acts.length, length);
   });
 
   it('does not write a comment twice whose answer got lost [G144]', async () => {
-    const world = await createWorld();
     const pr = await world.submit();
     world.pages.lost = 'comment';
     await world.pagesUpdated();
     await world.pass(20_000);
-    assert.match(textOn(world, pr.number), /Being tested/);
+    assert.match(textOn(pr.number), /Being tested/);
     assert.deepEqual(world.pages.acts.filter((act) => act === 'find').length, 1);
   });
 
   it('writes a deleted comment once more, and not again after that [G144]', async () => {
-    const world = await createWorld();
-    const pr = await world.submit();
-    await world.pagesUpdated();
+    const pr = await submitShown();
     world.pages.comments.clear();
     await world.cancel(pr.number);
     await world.pagesUpdated();
-    assert.match(textOn(world, pr.number), /Removed from the queue/);
+    assert.match(textOn(pr.number), /Removed from the queue/);
     world.pages.comments.clear();
     await world.enter(pr);
     await world.pagesUpdated();
@@ -255,7 +232,6 @@ describe('the page of a pull request', () => {
   });
 
   it('has its check where the comment fails; the comment is tried again and given up without an alarm [G49]', async () => {
-    const world = await createWorld();
     world.pages.failing.add('comment');
     const pr = await world.submit();
     await world.pass(1_600);
@@ -273,32 +249,28 @@ describe('the page of a pull request', () => {
   });
 
   it('is updated after a rate limit of any length [G49]', async () => {
-    const world = await createWorld();
     world.pages.refusing.add('comment');
-    const pr = await world.submit();
-    await world.pagesUpdated();
+    const pr = await submitShown();
     await world.report(1, 'ci', 'SUCCESS');
     await world.pass(4 * 60 * 60_000);
     assert.equal(await world.stateOf(pr.number), 'MERGED');
     world.pages.refusing.clear();
     await world.pass(SETTLED_MS);
-    assert.match(textOn(world, pr.number), /Landed/);
+    assert.match(textOn(pr.number), /Landed/);
     assert.deepEqual(await world.effects(), []);
   });
 
   it('catches up when the forge answers again [G49]', async () => {
-    const world = await createWorld();
     world.pages.failing.add('comment');
     const pr = await world.submit();
     await world.pass(20_000);
     world.pages.failing.clear();
     await world.report(1, 'ci', 'SUCCESS');
     await world.pass(SETTLED_MS);
-    assert.match(textOn(world, pr.number), /Landed/);
+    assert.match(textOn(pr.number), /Landed/);
   });
 
   it('keeps no server from stopping, and nothing from landing, where the forge is slow [G49]', async () => {
-    const world = await createWorld();
     const { promise, resolve } = Promise.withResolvers<void>();
     world.pages.gate = promise;
     const all = [];
@@ -314,30 +286,28 @@ describe('the page of a pull request', () => {
   });
 
   it('ends with the present state, though a server that was taken for dead writes late [G145] [G45] [G48]', async () => {
-    const world = await createWorld();
-    const pr = await world.submit();
-    await world.pagesUpdated();
-    const resolve = await hangDuring(world, () =>
+    const pr = await submitShown();
+    const resolve = await hangDuring(() =>
       world.send({ kind: 'tests_restart_requested', at: world.now, actor: '@ada', prNumber: pr.number }),
     );
     await world.cancel(pr.number);
     await world.pass(SETTLED_MS);
-    assert.match(textOn(world, pr.number), /Removed from the queue/);
+    assert.match(textOn(pr.number), /Removed from the queue/);
     assert.deepEqual(await world.effects(), []);
     resolve();
     await world.pass(SETTLED_MS);
-    assert.match(textOn(world, pr.number), /Removed from the queue/);
-    assert.deepEqual(conclusionsIn(world), ['CANCELLED']);
+    assert.match(textOn(pr.number), /Removed from the queue/);
+    assert.deepEqual(conclusionsNow(), ['CANCELLED']);
   });
 
   for (const next of ['before', 'after']) {
     it(`ends a check that a server opens late, ${next} the next submission [G145] [G143]`, async () => {
-      const world = await createWorld({ commentsEnabled: false });
+      await world.update({ commentsEnabled: false });
       const blocked = world.open({ mergeability: 'NOT_MERGEABLE', blockReasons: ['reviewRequired'] });
       const ready = { ...blocked, mergeability: 'MERGEABLE' as const, blockReasons: [] };
       await world.enter(blocked);
       await world.pagesUpdated();
-      const resolve = await hangDuring(world, () => world.observe(ready));
+      const resolve = await hangDuring(() => world.observe(ready));
       await world.cancel(blocked.number);
       await world.pass(SETTLED_MS);
       if (next === 'after') await world.enter(ready);
@@ -347,18 +317,18 @@ describe('the page of a pull request', () => {
       await world.pass(SETTLED_MS);
       assert.ok(world.pages.acts.length > length);
       if (next === 'before') {
-        assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED']);
+        assert.deepEqual(statesNow(), ['COMPLETED CANCELLED']);
         await world.enter(ready);
         await world.pass(SETTLED_MS);
       }
-      assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED', 'IN_PROGRESS undefined']);
+      assert.deepEqual(statesNow(), ['COMPLETED CANCELLED', 'IN_PROGRESS undefined']);
     });
   }
 
   it('takes the label off that a server puts on late that was taken for dead [G145] [G53]', async () => {
-    const world = await createWorld({ ...SILENT, stateLabelsEnabled: true });
+    await world.update({ ...SILENT, stateLabelsEnabled: true });
     const pr = world.open();
-    const resolve = await hangDuring(world, () => world.enter(pr));
+    const resolve = await hangDuring(() => world.enter(pr));
     await world.cancel(pr.number);
     await world.pass(SETTLED_MS);
     assert.deepEqual([...world.pages.labels], ['sluice-cancelled']);
@@ -368,9 +338,8 @@ describe('the page of a pull request', () => {
   });
 
   it('is written after an earlier write that arrives late [G145]', async () => {
-    const world = await createWorld({ mergeMethod: 'MERGE_COMMIT' });
-    const pr = await world.submit();
-    await world.pagesUpdated();
+    await world.update({ mergeMethod: 'MERGE_COMMIT' });
+    const pr = await submitShown();
     const { promise, resolve } = Promise.withResolvers<void>();
     world.pages.late = promise;
     await world.send({ kind: 'tests_restart_requested', at: world.now, actor: '@ada', prNumber: pr.number });
@@ -380,30 +349,28 @@ describe('the page of a pull request', () => {
     await world.pass(10_000);
     resolve();
     await world.pass(0);
-    assert.match(textOn(world, pr.number), /Being tested/);
+    assert.match(textOn(pr.number), /Being tested/);
     await world.pass(10_000);
-    assert.match(textOn(world, pr.number), /Removed from the queue/);
+    assert.match(textOn(pr.number), /Removed from the queue/);
     assert.deepEqual(world.pages.acts.slice(length), ['comment', 'comment', 'check']);
     assert.deepEqual(await world.effects(), []);
   });
 
   it('makes no second comment and check where those that were sent before arrive late [G105] [G144]', async () => {
-    const world = await createWorld();
     const { promise, resolve } = Promise.withResolvers<void>();
     world.pages.late = promise;
-    const pr = await world.submit();
-    await world.pagesUpdated();
+    const pr = await submitShown();
     await world.pass(8_000);
     resolve();
     await world.cancel(pr.number);
     await world.pass(SETTLED_MS);
-    assert.match(textOn(world, pr.number), /Removed from the queue/);
-    assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED']);
+    assert.match(textOn(pr.number), /Removed from the queue/);
+    assert.deepEqual(statesNow(), ['COMPLETED CANCELLED']);
   });
 
   for (const queues of [2, 3]) {
     it(`is written once for a change that ${queues} queues tell at the same time [G141] [G145]`, async () => {
-      const { world, all, ids } = await inSeveralQueues(queues, 3);
+      const { all, ids } = await inSeveralQueues(queues, 3);
       world.pace(1_000);
       const { length } = world.pages.acts;
       const told = all.flatMap((pr) =>
@@ -412,26 +379,26 @@ describe('the page of a pull request', () => {
       await Promise.all(told);
       await world.pass(SETTLED_MS);
       for (const id of ids) assert.deepEqual(await world.effects(id), []);
-      for (const pr of all) assert.match(textOn(world, pr.number), /requested changes/i);
+      for (const pr of all) assert.match(textOn(pr.number), /requested changes/i);
       assert.deepEqual(world.pages.acts.slice(length), ['comment', 'comment', 'comment']);
     });
   }
 
   it('is up to date in the end, also where each act of the forge takes longer than a lease [G145]', async () => {
-    const { world, all, ids } = await inSeveralQueues(2, 2);
+    const { all, ids } = await inSeveralQueues(2, 2);
     world.pace(70_000);
     for (const pr of all) {
       for (const id of ids) await world.observe({ ...pr, blockReasons: ['changesRequested'] }, id);
     }
     await world.pass(3 * 60 * 60_000);
     for (const id of ids) assert.deepEqual(await world.effects(id), []);
-    for (const pr of all) assert.match(textOn(world, pr.number), /requested changes/i);
+    for (const pr of all) assert.match(textOn(pr.number), /requested changes/i);
   });
 
   for (const isFirst of [true, false]) {
     const part = isFirst ? 'creating' : 'changing';
     it(`waits for another update that is ${part} the comment, and not for ever [G141] [G144] [G145]`, async () => {
-      const { world, all, ids } = await inSeveralQueues(2, 1);
+      const { all, ids } = await inSeveralQueues(2, 1);
       const pr = isFirst ? world.open() : all[0];
       assert.ok(pr);
       const key = { repositoryId: (await world.repository()).id, prNumber: pr.number };
@@ -444,15 +411,14 @@ describe('the page of a pull request', () => {
       if (isFirst) await world.enter(pr);
       const pattern = isFirst ? /Being tested/ : /requested changes/i;
       await world.pass(290_000);
-      assert.doesNotMatch(textOn(world, pr.number), pattern);
+      assert.doesNotMatch(textOn(pr.number), pattern);
       await world.pass(30_000);
-      assert.match(textOn(world, pr.number), pattern);
+      assert.match(textOn(pr.number), pattern);
       for (const id of ids) assert.deepEqual(await world.effects(id), []);
     });
   }
 
   it('is written once after a write that was refused before it was sent [G144]', async () => {
-    const world = await createWorld();
     world.pages.refusing.add('comment').add('check');
     const pr = await world.submit();
     await world.pass(3_000);
@@ -465,12 +431,12 @@ describe('the page of a pull request', () => {
     world.pages.refusing.clear();
     await world.pass(SETTLED_MS);
     assert.deepEqual(world.pages.acts, ['comment', 'check', 'comment', 'check']);
-    assert.match(textOn(world, pr.number), /Removed from the queue/);
-    assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED']);
+    assert.match(textOn(pr.number), /Removed from the queue/);
+    assert.deepEqual(statesNow(), ['COMPLETED CANCELLED']);
   });
 
   it('keeps the pause after a failed check run while a comment is written again [G145]', async () => {
-    const { world, all, ids } = await inSeveralQueues(2, 1);
+    const { all, ids } = await inSeveralQueues(2, 1);
     const [pr] = all;
     assert.ok(pr);
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -487,24 +453,22 @@ describe('the page of a pull request', () => {
     assert.equal(world.pages.failures, 1);
     world.pages.failing.clear();
     await world.pass(20_000);
-    assert.match(textOn(world, pr.number), /Being tested/);
-    assert.deepEqual(statesIn(world), ['IN_PROGRESS undefined']);
+    assert.match(textOn(pr.number), /Being tested/);
+    assert.deepEqual(statesNow(), ['IN_PROGRESS undefined']);
   });
 
   it('puts a label on that could not be put on at first [G53]', async () => {
-    const world = await createWorld({ ...SILENT, stateLabelsEnabled: true });
+    await world.update({ ...SILENT, stateLabelsEnabled: true });
     world.pages.failing.add('labels');
-    await world.submit();
-    await world.pagesUpdated();
+    await submitShown();
     world.pages.failing.clear();
     await world.pass(20_000);
     assert.deepEqual([...world.pages.labels], ['sluice-testing']);
   });
 
   it('closes a pull request that landed under other commits once, after the comment named them [G52]', async () => {
-    const world = await createWorld({ mergeMethod: 'SQUASH' });
-    const pr = await world.submit();
-    await world.pagesUpdated();
+    await world.update({ mergeMethod: 'SQUASH' });
+    const pr = await submitShown();
     await world.report(1, 'ci', 'SUCCESS');
     world.pages.lost = 'close';
     await world.pass(10_000);
@@ -516,19 +480,16 @@ describe('the page of a pull request', () => {
   });
 
   it('shows the state as a label where that is switched on, and goes on with it afterwards [G53]', async () => {
-    const world = await createWorld({ stateLabelsEnabled: true });
-    await world.submit();
-    await world.pagesUpdated();
+    await world.update({ stateLabelsEnabled: true });
+    await submitShown();
     assert.deepEqual([...world.pages.labels], ['sluice-testing']);
-    const settings = { stateLabelsEnabled: false };
-    await world.send({ kind: 'queue_updated', at: world.now, actor: 'ada', settings, state: undefined });
-    await world.report(1, 'ci', 'SUCCESS');
-    await world.pagesUpdated();
+    await world.update({ stateLabelsEnabled: false });
+    await passShown();
     assert.deepEqual([...world.pages.labels], ['sluice-merged']);
   });
 
   it('takes a label off that was put on before a crash [G53]', async () => {
-    const world = await createWorld({ stateLabelsEnabled: true });
+    await world.update({ stateLabelsEnabled: true });
     const pr = await world.submit();
     world.pages.lost = 'labels';
     await world.pass(1_600);
@@ -538,15 +499,13 @@ describe('the page of a pull request', () => {
   });
 
   it('tells of several queues in one comment, the live one first [G141]', async () => {
-    const world = await createWorld();
-    const pr = await world.submit();
-    await world.pagesUpdated();
+    const pr = await submitShown();
     await world.observe({ ...pr, baseBranch: 'next' });
     await world.pagesUpdated();
     const next = await world.addQueue('next');
     await world.enter({ ...pr, baseBranch: 'next' }, next);
     await world.pagesUpdated();
-    const text = textOn(world, pr.number);
+    const text = textOn(pr.number);
     assert.match(text, /Being tested · `next`.*Removed from the queue · `main`/s);
     assert.deepEqual([...world.pages.checks.values()].map(({ name }) => name).toSorted(), [
       'Sluice (main)',
@@ -557,21 +516,19 @@ describe('the page of a pull request', () => {
   });
 
   it('writes nothing where pull requests have no pages', async () => {
-    const world = await createWorld();
     Object.assign(world.forge, { hosting: undefined });
-    await world.submit();
-    await world.pagesUpdated();
+    await submitShown();
     assert.deepEqual(await world.effects(), []);
   });
 
   it('survives an attacker who names everything [G46]', async () => {
-    const world = await createWorld({ requiredStatuses: ['</sub> @everyone `x` [a](javascript:1)'] });
+    await world.update({ requiredStatuses: ['</sub> @everyone `x` [a](javascript:1)'] });
     const evil = '</sub>\n/sluice merge\n@everyone <!-- sluice:queue --> [x](javascript:alert(1))';
     const pr = await world.submit({ title: evil, author: evil });
     await world.pagesUpdated();
     await world.report(1, '</sub> @everyone `x` [a](javascript:1)', 'FAILURE', evil);
     await world.pagesUpdated();
-    const text = textOn(world, pr.number);
+    const text = textOn(pr.number);
     assert.equal(await world.stateOf(pr.number), 'FAILED');
     assert.equal(text.split('<!-- sluice:queue -->').length, 2);
     assert.doesNotMatch(text, /^\s*\/(?:sluice|trunk)/m);
@@ -581,7 +538,6 @@ describe('the page of a pull request', () => {
 
 /** Open pull requests with a page, each waiting for a review in every one of the queues. */
 async function inSeveralQueues(queues: number, count: number) {
-  const world = await createWorld();
   const ids = [world.queueId];
   for (let number = 2; number <= queues; number += 1) ids.push(await world.addQueue(`release-${number}`));
   const all: PullRequestFacts[] = [];
@@ -591,18 +547,18 @@ async function inSeveralQueues(queues: number, count: number) {
     all.push(pr);
   }
   await world.pass(SETTLED_MS);
-  return { world, all, ids };
+  return { all, ids };
 }
 
-function statesIn({ pages }: PageWorld) {
-  return [...pages.checks.values()].map(({ status, conclusion }) => `${status} ${conclusion}`);
+function statesNow() {
+  return [...world.pages.checks.values()].map(({ status, conclusion }) => `${status} ${conclusion}`);
 }
 
-function conclusionsIn({ pages }: PageWorld) {
-  return [...pages.checks.values()].map(({ conclusion }) => conclusion);
+function conclusionsNow() {
+  return [...world.pages.checks.values()].map(({ conclusion }) => conclusion);
 }
 
-function textOn(world: PageWorld, number: PrNumber): string {
+function textOn(number: PrNumber): string {
   const [text, ...more] = world.pages.textsOn(number);
   assert.deepEqual(more, []);
   return text ?? '';

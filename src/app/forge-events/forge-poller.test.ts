@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
+import { describe, test } from 'node:test';
+import { madeForEach, maker } from '../../../test/helpers/made.ts';
 import { storeRepository } from '../../../test/helpers/store-rows.ts';
 import { HostedWorld } from '../../../test/worlds/shell/hosted-world.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { Fault } from '../../lib/fault.ts';
 
-async function createWorld(t: TestContext): Promise<HostedWorld> {
-  const world = await HostedWorld.create();
-  t.after(() => world.stop());
-  world.start({ polls: true });
-  return world;
-}
+const createWorld = maker(() => HostedWorld.create());
+const world = madeForEach(() => HostedWorld.create());
 
 /** Everything that people and CI do. `hear` lets the server find out. Returns each pull request's final state. */
 async function play(world: HostedWorld, hear: () => Promise<void>): Promise<Record<string, string | undefined>> {
@@ -57,8 +54,8 @@ async function play(world: HostedWorld, hear: () => Promise<void>): Promise<Reco
 }
 
 describe('polling a forge', () => {
-  test('a repository that stays unreadable raises one alarm with the reason [N6]', async (t) => {
-    const world = await createWorld(t);
+  test('a repository that stays unreadable raises one alarm with the reason [N6]', async () => {
+    world.start({ polls: true });
     const { clock, queueId, store } = world.world;
     await clock.pass(1_000);
     const answer = world.hosting.poll;
@@ -75,9 +72,10 @@ describe('polling a forge', () => {
     assert.equal((await store.alarms.list([queueId], 0, 10)).length, 1);
   });
 
-  test('with deliveries or without, everything ends the same [G34]', async (t) => {
-    const [told, untold] = [await createWorld(t), await createWorld(t)];
-    const expected = await play(told, () => told.deliverAndPass(5_000));
+  test('with deliveries or without, everything ends the same [G34]', async () => {
+    const untold = await createWorld();
+    for (const each of [world, untold]) each.start({ polls: true });
+    const expected = await play(world, () => world.deliverAndPass(5_000));
     assert.deepEqual(expected, {
       'submitted by its label': 'MERGED',
       'submitted by a comment': 'MERGED',
@@ -91,10 +89,10 @@ describe('polling a forge', () => {
     assert.deepEqual(found, expected);
   });
 
-  test('a label of the second of a poll is found by the next poll, and read once [G34]', async (t) => {
-    const world = await createWorld(t);
-    const { clock, repository } = world.world;
-    const { number } = repository.openPullRequest({ base: 'main', files: { a: 'a' } });
+  test('a label of the second of a poll is found by the next poll, and read once [G34]', async () => {
+    world.start({ polls: true });
+    const { clock } = world.world;
+    const number = world.open();
     const countPolls = () => world.hosting.asked.get('poll') ?? 0;
     await clock.pass(1_000 - (clock.now() % 1_000));
     for (let before = countPolls(); countPolls() === before; ) {
@@ -111,10 +109,10 @@ describe('polling a forge', () => {
     assert.deepEqual([...world.hosting.asked], [['poll', 10]]);
   });
 
-  test('a label of the second of a poll is found by the next one, also when that poll took long [G34]', async (t) => {
-    const world = await createWorld(t);
-    const { clock, repository } = world.world;
-    const { number } = repository.openPullRequest({ base: 'main', files: { a: 'a' } });
+  test('a label of the second of a poll is found by the next one, also when that poll took long [G34]', async () => {
+    world.start({ polls: true });
+    const { clock } = world.world;
+    const number = world.open();
     await clock.pass(10_000);
     const poll = world.hosting.poll.bind(world.hosting);
     world.hosting.poll = async (question) => {
@@ -129,12 +127,10 @@ describe('polling a forge', () => {
     assert.ok(await world.entry(number));
   });
 
-  test('a first poll reads comments of the second in which it was requested, also if our clock is ahead [G34]', async (t) => {
-    const world = await HostedWorld.create();
-    t.after(() => world.stop());
+  test('a first poll reads comments of the second in which it was requested, also if our clock is ahead [G34]', async () => {
     world.start();
-    const { clock, repository } = world.world;
-    const { number } = repository.openPullRequest({ base: 'main', files: { a: 'a' } });
+    const { clock } = world.world;
+    const number = world.open();
     await clock.pass(1_500 - (clock.now() % 1_000));
     world.hosting.comment(number, 'ada', '/sluice merge');
     world.hosting.deliveries.length = 0;
@@ -143,18 +139,17 @@ describe('polling a forge', () => {
     assert.ok(await world.entry(number));
   });
 
-  test('an idle repository costs one question a minute [G34]', async (t) => {
-    const world = await createWorld(t);
-    for (let n = 0; n < 100; n += 1)
-      world.world.repository.openPullRequest({ base: 'main', files: { [`f${n}`]: 'x' } });
+  test('an idle repository costs one question a minute [G34]', async () => {
+    world.start({ polls: true });
+    for (let n = 0; n < 100; n += 1) world.open(`f${n}`);
     await world.world.clock.pass(120_000);
     world.hosting.asked.clear();
     await world.world.clock.pass(600_000);
     assert.deepEqual([...world.hosting.asked], [['poll', 10]]);
   });
 
-  test('a few queries are enough when the forge recomputes mergeability of all waiting entries [G133]', async (t) => {
-    const world = await createWorld(t);
+  test('a few queries are enough when the forge recomputes mergeability of all waiting entries [G133]', async () => {
+    world.start({ polls: true });
     const { forge, clock } = world.world;
     const find = forge.findPullRequest.bind(forge);
     let isUndecided = true;
@@ -176,8 +171,8 @@ describe('polling a forge', () => {
     assert.ok(asked >= 3 && asked <= 25, `${asked} questions about 50 of them`);
   });
 
-  test('it polls more often while a candidate is under test and no webhooks arrive [G156]', async (t) => {
-    const world = await createWorld(t);
+  test('it polls more often while a candidate is under test and no webhooks arrive [G156]', async () => {
+    world.start({ polls: true });
     await world.world.submit();
     await world.world.clock.pass(60_000);
     world.hosting.asked.clear();
@@ -191,69 +186,65 @@ describe('polling a forge', () => {
     assert.equal(world.hosting.asked.get('poll'), 3);
   });
 
-  test('a comment made while no server ran is obeyed by the next one, and one that was obeyed is not again [G130]', async (t) => {
-    const world = await HostedWorld.create();
+  test('a comment made while no server ran is obeyed by the next one, and one that was obeyed is not again [G130]', async () => {
     const first = world.createServer();
     world.start({ polls: true, app: first });
-    const { number } = world.world.repository.openPullRequest({ base: 'main', files: { a: 'a' } });
+    const number = world.open();
     await world.world.clock.pass(70_000);
     world.hosting.comment(number, 'ada', '/sluice merge');
     world.hosting.permissions.set('ada', 'write');
     await world.world.clock.pass(70_000);
     assert.equal(world.hosting.asked.get('readComment'), 1);
     await world.stop();
-    const { number: other } = world.world.repository.openPullRequest({ base: 'main', files: { b: 'b' } });
+    const other = world.open('b');
     await world.world.clock.pass(300_000);
     world.hosting.comment(other, 'ada', '/sluice merge');
     await world.world.clock.pass(3_600_000);
     const second = world.createServer();
     world.start({ polls: true, app: second });
-    t.after(() => world.stop());
     await world.world.clock.pass(10_000);
     assert.ok(await world.entry(other));
     assert.equal(world.hosting.asked.get('readComment'), 2);
   });
 
-  test('failures and reruns of one poll count before its passes [G82]', async (t) => {
+  test('failures and reruns of one poll count before its passes [G82]', async () => {
     for (const conclusion of ['FAILURE', undefined] as const) {
-      const world = await createWorld(t);
-      const { forge, clock } = world.world;
+      const polled = await createWorld();
+      polled.start({ polls: true });
+      const { forge, clock } = polled.world;
       forge.protection = ['build', 'test'];
-      const number = await world.world.submit();
+      const number = await polled.world.submit();
       await clock.pass(10_000);
-      const sha = await world.testedSha();
-      world.hosting.report(sha, 'test', 'SUCCESS');
+      const sha = await polled.testedSha();
+      polled.hosting.report(sha, 'test', 'SUCCESS');
       await clock.pass(70_000);
-      world.hosting.report(sha, 'build', 'SUCCESS');
-      world.hosting.report(sha, 'test', conclusion);
+      polled.hosting.report(sha, 'build', 'SUCCESS');
+      polled.hosting.report(sha, 'test', conclusion);
       await clock.pass(70_000);
-      assert.equal(await world.stateOf(number), conclusion === undefined ? 'TESTING' : 'FAILED');
+      assert.equal(await polled.stateOf(number), conclusion === undefined ? 'TESTING' : 'FAILED');
     }
   });
 
-  test('two servers poll as often as one', async (t) => {
-    const world = await HostedWorld.create();
+  test('two servers poll as often as one', async () => {
     for (let n = 0; n < 2; n += 1) world.start({ polls: true, app: world.createServer() });
-    t.after(() => world.stop());
     await world.world.clock.pass(120_000);
     world.hosting.asked.clear();
     await world.world.clock.pass(600_000);
     assert.equal(world.hosting.asked.get('poll'), 10);
   });
 
-  test('a renamed repository is followed without a delivery [G36]', async (t) => {
-    const world = await createWorld(t);
+  test('a renamed repository is followed without a delivery [G36]', async () => {
+    world.start({ polls: true });
     await world.world.clock.pass(10_000);
     world.hosting.rename({ owner: 'elsewhere', name: 'app' });
-    const { number } = world.world.repository.openPullRequest({ base: 'main', files: { a: 'a' } });
-    world.hosting.comment(number, 'ada', '/sluice merge');
+    const number = world.openAndAsk();
     await world.world.clock.pass(130_000);
     assert.equal((await world.repository()).owner, 'elsewhere');
     assert.ok(await world.entry(number));
   });
 
-  test('repositories without a queue, and those of plain git, are not looked at', async (t) => {
-    const world = await createWorld(t);
+  test('repositories without a queue, and those of plain git, are not looked at', async () => {
+    world.start({ polls: true });
     await storeRepository(world.app.store, { host: 'forge.test' });
     await storeRepository(world.app.store, { host: 'local' });
     await world.world.clock.pass(10_000);
@@ -268,8 +259,8 @@ describe('polling a forge', () => {
     assert.equal(await world.app.store.hints.findNextDueAt(), undefined);
   });
 
-  test('polls go on after the clock was set back [G34]', async (t) => {
-    const world = await createWorld(t);
+  test('polls go on after the clock was set back [G34]', async () => {
+    world.start({ polls: true });
     const { clock } = world.world;
     await clock.pass(5 * 60_000);
     const before = world.hosting.asked.get('poll') ?? 0;

@@ -18,9 +18,8 @@ import {
 } from '../core/hint-codec.ts';
 import { requestPullRequestPoll } from '../core/request-poll.ts';
 import { type Note, readNote, rememberHead } from '../pr-page/note.ts';
+import { observePullRequest, observeTargetBranch } from '../queue/forge-facts.ts';
 import { loadQueues } from '../queue/list-queues.ts';
-import { observePullRequest } from '../queue/pull-request-facts.ts';
-import { observeTargetBranch } from '../queue/read-target-branch.ts';
 import { settleIdentity } from '../repositories/settle-identity.ts';
 import { findOpenCandidates, reportChecks } from './report-checks.ts';
 

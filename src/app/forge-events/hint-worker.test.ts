@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
+import { afterEach, describe, test } from 'node:test';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import { aRepository } from '../../../test/helpers/store-rows.ts';
 import { HostedWorld } from '../../../test/worlds/shell/hosted-world.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
@@ -9,29 +10,37 @@ import type { Sha } from '../../lib/sha.ts';
 import { encodeHint } from '../core/hint-codec.ts';
 import { readNote } from '../pr-page/note.ts';
 
-async function createWorld(t: TestContext): Promise<HostedWorld> {
-  const world = await HostedWorld.create();
-  t.after(() => world.stop());
-  return world;
+let answer = () => {};
+
+/** The forge does not answer before `answer` is called, or the test ends. */
+function holdAnswer(): Promise<undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  answer = () => resolve(undefined);
+  return promise;
+}
+
+afterEach(() => answer());
+const world = madeForEach(() => HostedWorld.create());
+
+/** A pull request under test, on a server that runs. */
+async function submitted(): Promise<PrNumber> {
+  world.start();
+  const number = await world.world.submit();
+  await world.deliverAndPass(10_000);
+  return number;
 }
 
 describe('webhook hints', () => {
-  test('a check that finished is read at the forge, and what passed lands [G31]', async (t) => {
-    const world = await createWorld(t);
-    world.start();
-    const number = await world.world.submit();
-    await world.deliverAndPass(10_000);
+  test('a check that finished is read at the forge, and what passed lands [G31]', async () => {
+    const number = await submitted();
     world.hosting.report(await world.testedSha(), 'ci', 'SUCCESS');
     await world.deliverAndPass(10_000);
     assert.equal(await world.stateOf(number), 'MERGED');
     assert.equal(world.hosting.asked.get('readChecks'), 1);
   });
 
-  test('repeated deliveries change nothing and ask nothing [G129]', async (t) => {
-    const world = await createWorld(t);
-    world.start();
-    const number = await world.world.submit();
-    await world.deliverAndPass(10_000);
+  test('repeated deliveries change nothing and ask nothing [G129]', async () => {
+    const number = await submitted();
     const sha = await world.testedSha();
     world.hosting.report(sha, 'ci', undefined);
     world.hosting.report(sha, 'other', 'FAILURE');
@@ -50,11 +59,8 @@ describe('webhook hints', () => {
     assert.equal((await world.app.queues.find(world.world.queueId))?.version, version);
   });
 
-  test('a check that the forge does not show yet is read again', async (t) => {
-    const world = await createWorld(t);
-    world.start();
-    const number = await world.world.submit();
-    await world.deliverAndPass(10_000);
+  test('a check that the forge does not show yet is read again', async () => {
+    const number = await submitted();
     const sha = await world.testedSha();
     world.hosting.tell(`checks ${sha} ci`, { kind: 'checks', sha, check: 'ci' });
     await world.deliverAndPass(3_000);
@@ -64,16 +70,13 @@ describe('webhook hints', () => {
     assert.equal(await world.stateOf(number), 'MERGED');
   });
 
-  test('only the app that must report a check can [G125]', async (t) => {
-    const world = await createWorld(t);
+  test('only the app that must report a check can [G125]', async () => {
     const settings = { requiredStatuses: [{ name: 'ci', app: 'the-app' }] };
     const at = world.world.clock.now();
     await world.app.queues.run(world.world.queueId, () => ({
       ...{ kind: 'queue_updated', at, actor: 'ada', settings, state: undefined },
     }));
-    world.start();
-    const number = await world.world.submit();
-    await world.deliverAndPass(10_000);
+    const number = await submitted();
     const sha = await world.testedSha();
     world.hosting.report(sha, 'ci', 'SUCCESS', { reporter: 'another' });
     await world.deliverAndPass(10_000);
@@ -83,11 +86,8 @@ describe('webhook hints', () => {
     assert.equal(await world.stateOf(number), 'MERGED');
   });
 
-  test('a push reaches the queue, and its head is recorded with the time it became known', async (t) => {
-    const world = await createWorld(t);
-    world.start();
-    const number = await world.world.submit();
-    await world.deliverAndPass(10_000);
+  test('a push reaches the queue, and its head is recorded with the time it became known', async () => {
+    const number = await submitted();
     const head = world.world.repository.push(number, { files: { more: 'x' } });
     const at = world.world.clock.now();
     await world.deliverAndPass(10_000);
@@ -98,17 +98,15 @@ describe('webhook hints', () => {
     assert.deepEqual(heads.at(-1), { sha: head, at: changedAt + 1_000, changedAt });
   });
 
-  test('pull requests in no queue are not read', async (t) => {
-    const world = await createWorld(t);
+  test('pull requests in no queue are not read', async () => {
     world.start();
-    const { number } = world.world.repository.openPullRequest({ base: 'main', files: { a: 'a' } });
+    const number = world.open();
     world.world.repository.push(number, { files: { b: 'b' } });
     await world.deliverAndPass(10_000);
     assert.deepEqual([...world.hosting.asked], []);
   });
 
-  test('a forge that still works out whether it can be merged is asked again, ever later [G131]', async (t) => {
-    const world = await createWorld(t);
+  test('a forge that still works out whether it can be merged is asked again, ever later [G131]', async () => {
     let isUndecided = true;
     const { forge } = world.world;
     const find = forge.findPullRequest.bind(forge);
@@ -132,10 +130,9 @@ describe('webhook hints', () => {
     assert.equal(asked, before);
   });
 
-  test('a command in a comment is obeyed once, however often it is told of [G130]', async (t) => {
-    const world = await createWorld(t);
+  test('a command in a comment is obeyed once, however often it is told of [G130]', async () => {
     world.start();
-    const { number } = world.world.repository.openPullRequest({ base: 'main', files: { a: 'a' } });
+    const number = world.open();
     await world.deliverAndPass(1_000);
     world.hosting.comment(number, 'ada', '/sluice merge');
     const [delivery] = world.hosting.deliveries;
@@ -148,10 +145,9 @@ describe('webhook hints', () => {
     assert.equal(world.hosting.asked.get('readComment'), reads);
   });
 
-  test('the enqueueing label submits', async (t) => {
-    const world = await createWorld(t);
+  test('the enqueueing label submits', async () => {
     world.start();
-    const { number } = world.world.repository.openPullRequest({ base: 'main', files: { a: 'a' } });
+    const number = world.open();
     await world.deliverAndPass(1_000);
     world.hosting.label(number, 'ada', 'trunk-merge-queue-submit');
     world.hosting.label(number, 'ada', 'documentation');
@@ -160,10 +156,9 @@ describe('webhook hints', () => {
     assert.equal(world.hosting.asked.get('readLabel'), 1);
   });
 
-  test('the enqueueing label submits, also if the webhook does not name it [G57]', async (t) => {
-    const world = await createWorld(t);
+  test('the enqueueing label submits, also if the webhook does not name it [G57]', async () => {
     world.start();
-    const { number } = world.world.repository.openPullRequest({ base: 'main', files: { a: 'a' } });
+    const number = world.open();
     await world.deliverAndPass(1_000);
     world.hosting.label(number, 'ada', 'trunk-merge-queue-submit');
     world.hosting.deliveries.length = 0;
@@ -172,8 +167,7 @@ describe('webhook hints', () => {
     assert.notEqual(await world.entry(number), undefined);
   });
 
-  test('a push to the target is seen at once', async (t) => {
-    const world = await createWorld(t);
+  test('a push to the target is seen at once', async () => {
     world.start();
     await world.deliverAndPass(1_000);
     const head = world.world.repository.commit('main', { files: { by: 'hand' } });
@@ -182,8 +176,7 @@ describe('webhook hints', () => {
     assert.equal((await world.queue()).head?.sha, head);
   });
 
-  test('hints about unregistered repositories are dropped [G32]', async (t) => {
-    const world = await createWorld(t);
+  test('hints about unregistered repositories are dropped [G32]', async () => {
     world.hosting.tell('access', { kind: 'access' }, { owner: 'strangers', name: 'app' });
     world.hosting.tell('rules', { kind: 'rules' }, { owner: 'strangers', name: '*' });
     await world.deliver();
@@ -193,8 +186,7 @@ describe('webhook hints', () => {
     assert.notEqual(await world.app.store.hints.findNextDueAt(), undefined);
   });
 
-  test('changed rules empty the cache, and everything is polled', async (t) => {
-    const world = await createWorld(t);
+  test('changed rules empty the cache, and everything is polled', async () => {
     world.start();
     const number = await world.world.submit();
     await world.deliverAndPass(1_000);
@@ -206,10 +198,8 @@ describe('webhook hints', () => {
     assert.ok(await world.entry(number));
   });
 
-  test('a forge that hangs does not hold up hints of another [G33]', async (t) => {
-    const { promise: silence, resolve: answer } = Promise.withResolvers<undefined>();
-    t.after(() => answer(undefined));
-    const world = await createWorld(t);
+  test('a forge that hangs does not hold up hints of another [G33]', async () => {
+    const silence = holdAnswer();
     const { organizationId } = await world.repository();
     const hung = { hosting: { forget: () => undefined, identify: () => silence } } as unknown as Forge;
     (world.app.forges as Map<string, Forge>).set('hung.test', hung);
@@ -224,23 +214,18 @@ describe('webhook hints', () => {
     }
     world.app.directory.forget();
     await world.world.clock.pass(1_000);
-    const { number } = world.world.repository.openPullRequest({ base: 'main', files: { a: 'a' } });
-    world.hosting.comment(number, 'ada', '/sluice merge');
+    const number = world.openAndAsk();
     world.start();
     await world.deliverAndPass(10_000);
     assert.ok(await world.entry(number));
-    answer(undefined);
+    answer();
     await world.world.clock.pass(60_000);
     assert.equal(await world.app.store.hints.countOverdue(world.world.clock.now()), 0);
   });
 
-  test('hints about one pull request are handled in the order of their arrival [G132]', async (t) => {
-    const { promise: silence, resolve: answer } = Promise.withResolvers<undefined>();
-    t.after(() => answer(undefined));
-    const world = await createWorld(t);
-    world.start();
-    const number = await world.world.submit();
-    await world.deliverAndPass(10_000);
+  test('hints about one pull request are handled in the order of their arrival [G132]', async () => {
+    const silence = holdAnswer();
+    const number = await submitted();
     const { forge } = world.world;
     const find = forge.findPullRequest.bind(forge);
     forge.findPullRequest = async (query) => {
@@ -251,21 +236,19 @@ describe('webhook hints', () => {
     world.hosting.comment(number, 'ada', '/sluice help');
     await world.deliverAndPass(10_000);
     assert.equal(world.hosting.asked.get('readComment'), undefined);
-    answer(undefined);
+    answer();
     await world.world.clock.pass(10_000);
     assert.equal(world.hosting.asked.get('readComment'), 1);
   });
 
-  test('an unreadable hint does not hold up the others [G131]', async (t) => {
-    const world = await createWorld(t);
+  test('an unreadable hint does not hold up the others [G131]', async () => {
     const { host } = await world.repository();
     const now = world.world.clock.now();
     const rows = ['{', '{}', 'null'].map((body, index) => ({
       ...{ host, key: `broken ${index}`, kind: 'comment', body, receivedAt: now, dueAt: now - 1 },
     }));
     await world.app.store.hints.add(rows);
-    const { number } = world.world.repository.openPullRequest({ base: 'main', files: { a: 'a' } });
-    world.hosting.comment(number, 'ada', '/sluice merge');
+    const number = world.openAndAsk();
     world.start();
     await world.deliverAndPass(10_000);
     assert.ok(await world.entry(number));
@@ -275,11 +258,8 @@ describe('webhook hints', () => {
 });
 
 describe('a repository that is called otherwise', () => {
-  test('goes on under its new name, with everything it had [G36]', async (t) => {
-    const world = await createWorld(t);
-    world.start();
-    const number = await world.world.submit();
-    await world.deliverAndPass(10_000);
+  test('goes on under its new name, with everything it had [G36]', async () => {
+    const number = await submitted();
     const before = await world.repository();
     world.hosting.rename({ owner: 'new-owner', name: 'new-name' });
     await world.deliverAndPass(10_000);
@@ -291,10 +271,8 @@ describe('a repository that is called otherwise', () => {
     assert.equal(await world.stateOf(number), 'MERGED');
   });
 
-  test('a hint under the former name of a repository is not lost', async (t) => {
-    const world = await createWorld(t);
-    const { number } = world.world.repository.openPullRequest({ base: 'main', files: { a: 'a' } });
-    world.hosting.comment(number, 'ada', '/sluice merge');
+  test('a hint under the former name of a repository is not lost', async () => {
+    const number = world.openAndAsk();
     await world.deliver();
     await world.app.store.repositories.rename(
       world.world.repositoryId,
@@ -307,8 +285,7 @@ describe('a repository that is called otherwise', () => {
     assert.ok(await world.entry(number));
   });
 
-  test('stays as it is where another one has that name here [G36]', async (t) => {
-    const world = await createWorld(t);
+  test('stays as it is where another one has that name here [G36]', async () => {
     world.start();
     const repository = await world.repository();
     const other = { ...repository, id: 'other' as typeof repository.id, name: 'taken' };
@@ -321,8 +298,7 @@ describe('a repository that is called otherwise', () => {
 });
 
 describe('an app that is suspended or removed', () => {
-  test('is an outage that is explained; nothing is lost, and work goes on when it is back [G37]', async (t) => {
-    const world = await createWorld(t);
+  test('is an outage that is explained; nothing is lost, and work goes on when it is back [G37]', async () => {
     world.start({ polls: true });
     const number = await world.world.submit();
     await world.deliverAndPass(10_000);
@@ -344,16 +320,13 @@ describe('an app that is suspended or removed', () => {
 });
 
 describe('several servers', () => {
-  test('handle every hint, and run every command once', async (t) => {
-    const world = await createWorld(t);
+  test('handle every hint, and run every command once', async () => {
     const [a, b] = [world.createServer(), world.createServer()];
     world.start({ app: a });
     world.start({ app: b });
     const numbers: PrNumber[] = [];
     for (let n = 0; n < 30; n += 1) {
-      const { number } = world.world.repository.openPullRequest({ base: 'main', files: { [`f${n}`]: 'x' } });
-      world.hosting.comment(number, 'ada', '/sluice merge');
-      numbers.push(number);
+      numbers.push(world.openAndAsk(`f${n}`));
     }
     const deliveries = [...world.hosting.deliveries];
     await Promise.all([world.deliver(a), world.world.clock.pass(100)]);
@@ -364,10 +337,8 @@ describe('several servers', () => {
     assert.equal(world.hosting.asked.get('readComment'), numbers.length);
   });
 
-  test('one that died between claim and settlement is made up for by another [G33]', async (t) => {
-    const world = await createWorld(t);
-    const { number } = world.world.repository.openPullRequest({ base: 'main', files: { a: 'a' } });
-    world.hosting.comment(number, 'ada', '/sluice merge');
+  test('one that died between claim and settlement is made up for by another [G33]', async () => {
+    const number = world.openAndAsk();
     await world.deliver();
     const now = world.world.clock.now();
     await world.app.store.hints.claim({ holder: 'dead', now, leaseUntil: now + 20_000, limit: 9 });
@@ -378,10 +349,8 @@ describe('several servers', () => {
     assert.ok(await world.entry(number));
   });
 
-  test('one that starts again handles the hints that it had claimed before', async (t) => {
-    const world = await createWorld(t);
-    const { number } = world.world.repository.openPullRequest({ base: 'main', files: { a: 'a' } });
-    world.hosting.comment(number, 'ada', '/sluice merge');
+  test('one that starts again handles the hints that it had claimed before', async () => {
+    const number = world.openAndAsk();
     await world.deliver();
     const now = world.world.clock.now();
     await world.app.store.hints.claim({ holder: 'holder-1', now, leaseUntil: now + 3_600_000, limit: 9 });

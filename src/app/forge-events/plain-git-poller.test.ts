@@ -19,7 +19,7 @@ import type { App } from '../core/app.ts';
 import { PLAIN_GIT_HOST } from '../core/directory.ts';
 import { type FoundQueue, formatRef } from '../core/find-queue.ts';
 import { encodeQueue } from '../core/queue-codec.ts';
-import { readTargetBranch } from '../queue/read-target-branch.ts';
+import { readTargetBranch } from '../queue/forge-facts.ts';
 import { PlainGitPoller } from './plain-git-poller.ts';
 
 const NUMBER = 1 as PrNumber;

@@ -9,9 +9,8 @@ import type { QueueId } from '../../storage/queues.ts';
 import type { Repository, RepositoryId } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { type FoundQueue, formatRef, getForge, toForgeRepository } from '../core/find-queue.ts';
+import { findPullRequest, observePullRequest, observeTargetBranch } from '../queue/forge-facts.ts';
 import { loadQueues } from '../queue/list-queues.ts';
-import { findPullRequest, observePullRequest } from '../queue/pull-request-facts.ts';
-import { observeTargetBranch } from '../queue/read-target-branch.ts';
 
 /** Changes in a repository are found within this time plus the length of one poll. */
 const INTERVAL_MS = 1_500;

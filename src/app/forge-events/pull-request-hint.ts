@@ -3,8 +3,8 @@ import { type Entry, findEntry, isAdmitted, isLanding } from '../../engine/model
 import { valuesOf } from '../../lib/int-map.ts';
 import { type FoundQueue, toForgeRepository } from '../core/find-queue.ts';
 import { rememberHead } from '../pr-page/note.ts';
+import { observePullRequest } from '../queue/forge-facts.ts';
 import { loadQueues } from '../queue/list-queues.ts';
-import { observePullRequest } from '../queue/pull-request-facts.ts';
 import type { HintOf, HintOutcome, HintRun } from './hint-run.ts';
 
 /** Reads a pull request that is in a queue, once for all its queues. */

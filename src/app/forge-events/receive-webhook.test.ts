@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
+import { describe, test } from 'node:test';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import { HostedWorld } from '../../../test/worlds/shell/hosted-world.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { App } from '../core/app.ts';
 import { receiveWebhook, sendersAt } from './receive-webhook.ts';
 
-async function createWorld(t: TestContext): Promise<HostedWorld> {
-  const world = await HostedWorld.create();
-  t.after(() => world.stop());
-  return world;
-}
+const world = madeForEach(() => HostedWorld.create());
 
 /** The number of stored hints. */
-async function countHints(world: HostedWorld, app: App = world.app): Promise<number> {
+async function countHints(app: App = world.app): Promise<number> {
   let hints = 0;
   for (const delivery of world.hosting.deliveries.splice(0)) {
     const receipt = await receiveWebhook(app, sendersAt(app, { kind: 'github', host: undefined }), delivery);
@@ -24,8 +21,7 @@ async function countHints(world: HostedWorld, app: App = world.app): Promise<num
 const checksOf = (sha: Sha, check?: string) => ({ kind: 'checks', sha, ...(check && { check }) }) as const;
 
 describe('a webhook', () => {
-  test('about commits, branches and labels that no queue waits for is not stored [G86]', async (t) => {
-    const world = await createWorld(t);
+  test('about commits, branches and labels that no queue waits for is not stored [G86]', async () => {
     const { hosting } = world;
     world.start();
     const number = await world.world.submit();
@@ -39,27 +35,25 @@ describe('a webhook', () => {
     hosting.tell('5', { kind: 'label', number, label: 'needs-docs' });
     // It is admitted, and its candidate is another commit.
     hosting.tell('6', checksOf(world.world.repository.getPullRequestHead(number), 'ci'));
-    assert.equal(await countHints(world), 0);
+    assert.equal(await countHints(), 0);
     hosting.tell('7', checksOf(tested, 'ci'));
     hosting.tell('8', checksOf(tested));
     hosting.tell('9', { kind: 'branch', branch: 'main' });
     hosting.tell('10', { kind: 'label', number, label: 'Trunk-Merge-Queue-Submit' });
-    assert.equal(await countHints(world), 4);
+    assert.equal(await countHints(), 4);
   });
 
-  test('is stored by one server if only another one knows the candidate [G86]', async (t) => {
-    const world = await createWorld(t);
+  test('is stored by one server if only another one knows the candidate [G86]', async () => {
     const other = world.createServer();
     await other.queues.find(world.world.queueId);
     world.start();
     await world.world.submit();
     await world.deliverAndPass(10_000);
     world.hosting.tell('1', checksOf(await world.testedSha(), 'ci'));
-    assert.equal(await countHints(world, other), 1);
+    assert.equal(await countHints(other), 1);
   });
 
-  test('about a check suite is stored while an entry waits: its head may be known a moment later [G86]', async (t) => {
-    const world = await createWorld(t);
+  test('about a check suite is stored while an entry waits: its head may be known a moment later [G86]', async () => {
     world.start();
     const { forge } = world.world;
     const find = forge.findPullRequest.bind(forge);
@@ -77,6 +71,6 @@ describe('a webhook', () => {
     const stranger = 'f'.repeat(40) as Sha;
     world.hosting.tell('1', checksOf(stranger));
     world.hosting.tell('2', checksOf(stranger, 'ci'));
-    assert.equal(await countHints(world), 1);
+    assert.equal(await countHints(), 1);
   });
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import { PageWorld } from '../../../test/worlds/shell/page-world.ts';
 import { toCaller } from '../forge-events/commands/who.ts';
 import { describeServer } from '../upkeep/server-metrics.ts';
@@ -52,8 +53,9 @@ function assertBuckets(series: ReadonlyMap<string, number>): void {
   }
 }
 
-async function createWorld() {
-  const world = await PageWorld.create();
+const world = madeForEach(() => PageWorld.create());
+
+async function reader() {
   const repository = await world.repository();
   const caller = { ...(await toCaller(world.app, repository, { login: 'ada', isBot: false, isOwn: false })) };
   const read = async (hasAlarms = true) => {
@@ -67,12 +69,12 @@ async function createWorld() {
         .filter(([key]) => key.startsWith(part))
         .map(([key, value]) => [key.replace(/(repo|branch|repo_host)="[^"]*",?/g, ''), value]),
     );
-  return { world, repository, read, find };
+  return { repository, read, find };
 }
 
 describe('the metrics of queues', () => {
   it('count for good what happened, with reasons and times [M13] [M14]', async () => {
-    const { world, read, find } = await createWorld();
+    const { read, find } = await reader();
     await world.submit();
     await world.submit();
     await world.pass(120_000);
@@ -92,11 +94,10 @@ describe('the metrics of queues', () => {
     assert.equal(times['sluice_time_in_queue_seconds_bucket{le="60"}'], 0);
     assert.equal(times['sluice_time_in_queue_seconds_bucket{le="300"}'], 2);
     assert.equal(times['sluice_time_in_queue_seconds_count{}'], 2);
-    await world.stop();
   });
 
   it('have at most 25 lines for an idle queue, and no empty series [M12] [M14]', async () => {
-    const { world, read, find } = await createWorld();
+    const { read, find } = await reader();
     assert.ok((await read()).size <= 25);
     await world.submit();
     await world.submit();
@@ -114,11 +115,10 @@ describe('the metrics of queues', () => {
       [...(await read(false)).keys()].filter((key) => key.startsWith('sluice_')),
       [],
     );
-    await world.stop();
   });
 
   it('have the tests of a repository by status, and its uploads that wait [M15]', async () => {
-    const { world, read, find } = await createWorld();
+    const { read, find } = await reader();
     await world.submit();
     assert.deepEqual(find(await read(), 'sluice_tests'), {});
     await world.storeFailures(1, 'ci', [{ name: 'opens the door', status: 'FLAKY' }]);
@@ -126,13 +126,11 @@ describe('the metrics of queues', () => {
     assert.equal(find(series, 'sluice_tests')['sluice_tests{status="flaky"}'], 1);
     assert.deepEqual(find(series, 'sluice_flaky_tests'), { 'sluice_flaky_tests{}': 1 });
     assert.deepEqual(find(series, 'sluice_uploads_waiting'), { 'sluice_uploads_waiting{}': 0 });
-    await world.stop();
   });
 });
 
 describe('the metrics of a server', () => {
   it('describe process, store, effects and uploads [M17] [M18]', async () => {
-    const { world } = await createWorld();
     const series = readStrictly(await describeServer(world.app, []));
     const value = (name: string) => series.get(`${name}{}`) ?? Number.NaN;
     assert.ok(value('process_resident_memory_bytes') > 10_000_000);
@@ -141,11 +139,10 @@ describe('the metrics of a server', () => {
     for (const name of ['sluice_effects_waiting', 'sluice_effects_parked', 'sluice_server_uploads_waiting'])
       assert.ok(value(name) >= 0, name);
     assert.ok((series.get('sluice_event_loop_lag_seconds{quantile="0.99"}') ?? -1) >= 0);
-    await world.stop();
   });
 
   it('count the repositories of each host that cannot be read now [M27]', async () => {
-    const { world, repository } = await createWorld();
+    const repository = await world.repository();
     const { app } = world;
     const unread = async () =>
       readStrictly(await describeServer(app, [])).get(`sluice_forge_outages{repo_host="${repository.host}"}`);
@@ -158,11 +155,10 @@ describe('the metrics of a server', () => {
     // Another server reads the repository by now.
     app.outages.begin(repository.id, new Error('no answer'), world.now - 200_000);
     assert.equal(await unread(), 0);
-    await world.stop();
   });
 
   it('count the hints that are due on each forge, with the age of the oldest [M4]', async () => {
-    const { world, repository, read } = await createWorld();
+    const { repository, read } = await reader();
     const { host } = repository;
     const { now } = world;
     const hint = (key: string, dueAt: number, at = host) => ({
@@ -181,6 +177,5 @@ describe('the metrics of a server', () => {
     ]);
     assert.deepEqual(await hints(), [2, 90]);
     assert.ok(![...(await read()).keys()].some((key) => key.startsWith('mq_notices_')));
-    await world.stop();
   });
 });

@@ -24,8 +24,8 @@ import { type Answer, type Refusal, refuse } from '../core/refusal.ts';
 import { type CandidateView, viewCandidate } from './candidate-view.ts';
 import { testBranchOf } from './entry-run.ts';
 import { findAnyEntries } from './find-entry.ts';
+import { findTargets } from './forge-facts.ts';
 import { answerAt } from './past.ts';
-import { findTargets } from './pull-request-facts.ts';
 
 type GetTestingDetails = RequestOf<typeof testingContract.getMergeQueueTestingDetails>;
 

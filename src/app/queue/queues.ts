@@ -40,9 +40,9 @@ import {
 } from '../core/refusal.ts';
 import { checkPlace } from '../repositories/settle-identity.ts';
 import { addForecasts, viewForecast } from './forecast-view.ts';
+import { observeTargetBranch } from './forge-facts.ts';
 import { answerAt } from './past.ts';
 import { type QueueConfigView, type QueueView, viewQueue, viewQueueConfig } from './queue-view.ts';
-import { observeTargetBranch } from './read-target-branch.ts';
 import { explainListed } from './submitted-pull-requests.ts';
 
 /** More would take too long for one request: each explanation reads the store. */

@@ -15,7 +15,7 @@ import type { RunResult } from '../core/queue-host.ts';
 import { type Answer, isRefusal, type Refusal, refuseField } from '../core/refusal.ts';
 import { type EntryView, viewEntry, viewTargets } from './entry-view.ts';
 import { findAnyEntry } from './find-entry.ts';
-import { findPullRequest, findTargets } from './pull-request-facts.ts';
+import { findPullRequest, findTargets } from './forge-facts.ts';
 import { pullRequestNotFound } from './submit-pull-request.ts';
 
 interface SetImpactedTargets extends EntryRef {

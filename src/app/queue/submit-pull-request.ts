@@ -27,8 +27,7 @@ import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../co
 import { requestPullRequestPoll } from '../core/request-poll.ts';
 import { type EntryView, viewEntry } from './entry-view.ts';
 import { findEndedEntry } from './find-entry.ts';
-import { findPullRequest, findTargets } from './pull-request-facts.ts';
-import { readTargetBranch } from './read-target-branch.ts';
+import { findPullRequest, findTargets, readTargetBranch } from './forge-facts.ts';
 
 interface SubmitPullRequest extends EntryRef {
   /** Undefined or null: unchanged, or the default for a new entry. */

@@ -5,7 +5,7 @@ import { requiredChecks } from '../../engine/model/required.ts';
 import { DEFAULT_SETTINGS, type QueueSettings } from '../../engine/model/settings.ts';
 import type { SetupFinding } from '../../forge/hosting.ts';
 import type { Repository } from '../../storage/repositories.ts';
-import { currentTestSettings } from '../../storage/test-codec.ts';
+import { readTestSettings } from '../../storage/test-codec.ts';
 import { tellChange } from '../../words/reasons.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
@@ -46,8 +46,7 @@ export async function inspectRepository(
 
 // SPEC F84
 async function inspectReports(app: App, repository: Repository, queue: Queue | undefined): Promise<SetupFinding[]> {
-  const stored = await app.store.testSettings.find(repository.id);
-  const { autoQuarantine } = currentTestSettings(repository, stored).settings;
+  const { autoQuarantine } = (await readTestSettings(app.store, repository)).settings;
   if (queue === undefined || (!autoQuarantine && queue.settings.honorQuarantine !== 'ON')) return [];
   const how = 'Let CI upload them, also on test branches: docs/uploading.md has a workflow to copy.';
   if ((await app.store.uploads.getWatermark(repository.id)) === 0) {

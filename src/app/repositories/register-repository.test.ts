@@ -72,15 +72,9 @@ describe('registering a repository', () => {
 
 describe('a repository that only an upload made', () => {
   test('is identified by its id: a former name gives no access to the queues of another [G71] [G78]', async () => {
-    const { app, ref } = await createWorld();
+    const { app, caller, ref } = await createWorld();
     const organization = await storeOrganization(app.store);
-    const rival: Caller = {
-      organization,
-      tokenId: '',
-      name: 'mallory',
-      scopes: new Set(['admin']),
-      repositoryIds: null,
-    };
+    const rival: Caller = { ...caller, organization, name: 'mallory' };
     const queue = { repo: { ...ref, owner: 'former' }, targetBranch: 'main' };
     await ensureRepository(app, rival, queue.repo);
     for (const answer of [
@@ -90,6 +84,13 @@ describe('a repository that only an upload made', () => {
       assert.ok(isRefusal(answer));
       assert.match(answer.detail, /Another organization of this server has queues on repositories of/);
     }
+  });
+
+  test('is learned at its registration [G76]', async () => {
+    const { hosting, hosted, ref, register } = await createWorld();
+    hosting.forgeId = '7';
+    assert.ok(!isRefusal(await register(ref)));
+    assert.equal((await hosted.repository()).forgeId, '7');
   });
 
   test('is learned when it gets its first queue [G76]', async () => {

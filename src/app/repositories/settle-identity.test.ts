@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
+import { beforeEach, describe, test } from 'node:test';
+import { madeForEach } from '../../../test/helpers/made.ts';
 import { pluck } from '../../../test/helpers/pluck.ts';
 import { aRepository, storeOrganization, storeQueue, storeRepository } from '../../../test/helpers/store-rows.ts';
 import { HostedWorld } from '../../../test/worlds/shell/hosted-world.ts';
@@ -17,37 +18,37 @@ import { settleIdentity } from './settle-identity.ts';
 
 const MINUTE_MS = 60_000;
 
-/** A server that has polled its repository, and a pull request under test. */
-async function createWorld(t: TestContext) {
-  const world = await HostedWorld.create();
-  t.after(() => world.stop());
-  world.start({ polls: true });
-  const number = await world.world.submit();
-  await world.deliverAndPass(10_000);
-  return { world, number };
-}
+const world = madeForEach(() => HostedWorld.create());
+let number: PrNumber;
 
-async function callerOf(world: HostedWorld, scopes: Caller['scopes'] = new Set(['admin'])): Promise<Caller> {
+/** The server has polled its repository, and the pull request is under test. */
+beforeEach(async () => {
+  world.start({ polls: true });
+  number = await world.world.submit();
+  await world.deliverAndPass(10_000);
+});
+
+async function callerOf(scopes: Caller['scopes'] = new Set(['admin'])): Promise<Caller> {
   const organization = await world.app.store.accounts.findOrganizationById((await world.repository()).organizationId);
   assert.ok(organization);
   return { organization, tokenId: 'token', name: 'ada', scopes, repositoryIds: null };
 }
 
-const register = async (world: HostedWorld, repo: Partial<{ owner: string; name: string }>, caller?: Caller) => {
+const register = async (repo: Partial<{ owner: string; name: string }>, caller?: Caller) => {
   const { host, owner, name } = await world.repository();
   const input = {
     repo: { host, owner, name, ...repo },
   };
-  return registerRepository(world.app, caller ?? (await callerOf(world)), input);
+  return registerRepository(world.app, caller ?? (await callerOf()), input);
 };
 
-async function refOf(world: HostedWorld) {
+async function refOf() {
   const { host, owner, name } = await world.repository();
   return { repo: { host, owner, name }, targetBranch: 'main' };
 }
 
 /** The explanation that an author reads. */
-async function explain(world: HostedWorld, number: PrNumber): Promise<string> {
+async function explain(number: PrNumber): Promise<string> {
   const found = await world.app.queues.find(world.world.queueId);
   const entry = await world.entry(number);
   assert.ok(found && entry);
@@ -56,7 +57,7 @@ async function explain(world: HostedWorld, number: PrNumber): Promise<string> {
 }
 
 /** Another organization gets a queue on a repository of that owner. */
-async function giveOthersAQueue(world: HostedWorld, owner: string): Promise<void> {
+async function giveOthersAQueue(owner: string): Promise<void> {
   const { host } = await world.repository();
   const { id: organizationId } = await storeOrganization(world.app.store);
   const { id: repositoryId } = await storeRepository(world.app.store, { organizationId, host, owner, name: 'theirs' });
@@ -65,8 +66,7 @@ async function giveOthersAQueue(world: HostedWorld, owner: string): Promise<void
 }
 
 describe("a repository's own id", () => {
-  test('is stored by the first poll, without a further query, and survives renames [G109] [G76]', async (t) => {
-    const { world } = await createWorld(t);
+  test('is stored by the first poll, without a further query, and survives renames [G109] [G76]', async () => {
     assert.equal((await world.repository()).forgeId, '1');
     assert.deepEqual([...world.hosting.asked.keys()], ['poll']);
     world.hosting.rename({ owner: 'elsewhere', name: 'app' });
@@ -75,26 +75,17 @@ describe("a repository's own id", () => {
     assert.deepEqual([owner, forgeId], ['elsewhere', '1']);
   });
 
-  test('is stored by two polls at once, and makes no duplicate [G76]', async (t) => {
-    const { world } = await createWorld(t);
+  test('is stored by two polls at once, and makes no duplicate [G76]', async () => {
     const { owner, name } = await world.repository();
     const before = { ...(await world.repository()), forgeId: null };
     assert.equal(await settleIdentity(world.app, world.hosting, before, { owner, name, forgeId: '1' }), false);
     assert.equal((await world.repository()).blockedReason, null);
   });
-
-  test('is learned at registration [G76]', async () => {
-    const world = await HostedWorld.create();
-    world.hosting.forgeId = '7';
-    assert.ok(!isRefusal(await register(world, {})));
-    assert.equal((await world.repository()).forgeId, '7');
-  });
 });
 
 describe('another repository under the name', () => {
   for (const how of ['told by a delivery', 'found by a look'] as const) {
-    test(`is left alone, ${how}, and authors are told why [G111] [G112]`, async (t) => {
-      const { world, number } = await createWorld(t);
+    test(`is left alone, ${how}, and authors are told why [G111] [G112]`, async () => {
       const { clock, repository, forge } = world.world;
       const sha = await world.testedSha();
       const head = repository.getHead('main');
@@ -118,25 +109,23 @@ describe('another repository under the name', () => {
       const told = [...world.hosting.asked.keys()].filter((question) => !['poll', 'findById'].includes(question));
       assert.deepEqual(told, []);
       const [alarm] = await world.app.store.alarms.list([world.world.queueId], 0, 10);
-      for (const text of [await explain(world, other), alarm?.text ?? '']) {
+      for (const text of [await explain(other), alarm?.text ?? '']) {
         assert.match(text, new RegExp(`${name} is another repository now \\(number 2 .*registered \\(number 1\\)`));
         assert.match(text, /To use the new one, cancel what is in its queues, delete them, and register .* again\./);
       }
     });
   }
 
-  test('takes no pull requests for the queues of the former one [G111]', async (t) => {
-    const { world, number } = await createWorld(t);
+  test('takes no pull requests for the queues of the former one [G111]', async () => {
     world.hosting.replace();
     await world.deliverAndPass(1_000);
     const { host, owner, name } = await world.repository();
     const input = { repo: { host, owner, name }, targetBranch: 'main', prNumber: number };
-    const submit = submitPullRequest(world.app, await callerOf(world), input as never);
+    const submit = submitPullRequest(world.app, await callerOf(), input as never);
     await assert.rejects(submit, /FORGE_UNAVAILABLE|is another repository now/);
   });
 
-  test('is used when the queues of the former one are deleted, and nothing of them is said there [G113]', async (t) => {
-    const { world, number } = await createWorld(t);
+  test('is used when the queues of the former one are deleted, and nothing of them is said there [G113]', async () => {
     const { app, hosting } = world;
     world.world.forge.isBroken = true;
     hosting.report(await world.testedSha(), 'ci', 'SUCCESS');
@@ -145,19 +134,19 @@ describe('another repository under the name', () => {
     world.world.forge.isBroken = false;
     hosting.replace();
     await world.deliverAndPass(MINUTE_MS);
-    const refused = await register(world, {});
+    const refused = await register({});
     assert.ok(isRefusal(refused));
     assert.match(
       refused.detail,
       /another repository now .* Cancel what is in them, delete them, and register it again/,
     );
-    const [caller, queue] = [await callerOf(world), await refOf(world)];
+    const [caller, queue] = [await callerOf(), await refOf()];
     await cancelPullRequest(app, caller, { ...queue, prNumber: number });
     await world.deliverAndPass(10 * MINUTE_MS);
     assert.equal(await world.stateOf(number), 'CANCELLED');
     assert.deepEqual(await deleteQueue(app, caller, queue), {});
     hosting.asked.clear();
-    assert.ok(!isRefusal(await register(world, {})));
+    assert.ok(!isRefusal(await register({})));
     const { id, forgeId, blockedReason } = await world.repository();
     assert.deepEqual([forgeId, blockedReason], ['2', null]);
     assert.equal(await app.store.pullRequestNotes.find(id, number), undefined);
@@ -167,8 +156,7 @@ describe('another repository under the name', () => {
     assert.deepEqual([...new Set(hosting.asked.keys())].sort(), ['findById', 'identify', 'poll']);
   });
 
-  test('is blocked also if the forge does not tell what became of the former one [G111]', async (t) => {
-    const { world, number } = await createWorld(t);
+  test('is blocked also if the forge does not tell what became of the former one [G111]', async () => {
     world.hosting.failing.add('findById');
     world.hosting.replace();
     await world.deliverAndPass(MINUTE_MS);
@@ -178,8 +166,7 @@ describe('another repository under the name', () => {
     assert.equal(await world.stateOf(number), 'TESTING');
   });
 
-  test('is left for the former one, which is followed to its new name by its id [G77]', async (t) => {
-    const { world, number } = await createWorld(t);
+  test('is left for the former one, which is followed to its new name by its id [G77]', async () => {
     const { owner } = await world.repository();
     world.hosting.replace({ owner, name: 'moved' });
     await world.deliverAndPass(1_000);
@@ -192,11 +179,10 @@ describe('another repository under the name', () => {
     assert.equal((await world.repository()).blockedReason, null);
   });
 
-  test('is registered beside the former one, which goes on with its queues [G77]', async (t) => {
-    const { world, number } = await createWorld(t);
+  test('is registered beside the former one, which goes on with its queues [G77]', async () => {
     const before = await world.repository();
     world.hosting.replace({ owner: before.owner, name: 'moved' });
-    assert.ok(!isRefusal(await register(world, {})));
+    assert.ok(!isRefusal(await register({})));
     const after = await world.app.store.repositories.list(before.organizationId);
     assert.deepEqual(after.map(({ name, forgeId }) => [name, forgeId]).sort(), [
       ['moved', '1'],
@@ -206,8 +192,7 @@ describe('another repository under the name', () => {
     assert.equal(await world.stateOf(number), 'TESTING');
   });
 
-  test('stays blocked where the former one has a name that is taken here [G111]', async (t) => {
-    const { world } = await createWorld(t);
+  test('stays blocked where the former one has a name that is taken here [G111]', async () => {
     const { owner, organizationId, host } = await world.repository();
     await storeRepository(world.app.store, { organizationId, host, owner, name: 'moved' });
     world.app.directory.forget();
@@ -216,8 +201,7 @@ describe('another repository under the name', () => {
     assert.match((await world.repository()).blockedReason ?? '', /is called .*\/moved now, under which another/);
   });
 
-  test('is forgotten when the one that was registered is back [G114]', async (t) => {
-    const { world, number } = await createWorld(t);
+  test('is forgotten when the one that was registered is back [G114]', async () => {
     world.hosting.replace();
     await world.deliverAndPass(MINUTE_MS);
     world.hosting.forgeId = '1';
@@ -228,8 +212,7 @@ describe('another repository under the name', () => {
     assert.equal(await world.stateOf(number), 'MERGED');
   });
 
-  test('is left alone by every server, also by one that did not read the forge itself [G111]', async (t) => {
-    const { world, number } = await createWorld(t);
+  test('is left alone by every server, also by one that did not read the forge itself [G111]', async () => {
     const other = world.createServer();
     world.hosting.replace();
     await world.deliverAndPass(1_000);
@@ -243,9 +226,8 @@ describe('another repository under the name', () => {
 });
 
 describe('a repository that was transferred', () => {
-  test('is not followed to an owner that another organization has, until the operator registers it [G78]', async (t) => {
-    const { world, number } = await createWorld(t);
-    await giveOthersAQueue(world, 'Rivals');
+  test('is not followed to an owner that another organization has, until the operator registers it [G78]', async () => {
+    await giveOthersAQueue('Rivals');
     const before = await world.repository();
     world.hosting.rename({ owner: 'rivals', name: 'app' });
     world.hosting.report(await world.testedSha(), 'ci', 'SUCCESS');
@@ -253,22 +235,21 @@ describe('a repository that was transferred', () => {
     const { blockedReason, ...kept } = await world.repository();
     assert.deepEqual({ ...kept, blockedReason: null }, before);
     assert.match(blockedReason ?? '', /was transferred and is .*rivals\/app now, and another organization/);
-    assert.match(await explain(world, number), /registered with a token with the scope "instance"/);
+    assert.match(await explain(number), /registered with a token with the scope "instance"/);
     assert.equal(await world.stateOf(number), 'TESTING');
     const repo = { owner: 'rivals', name: 'app' };
-    const refused = await register(world, repo);
+    const refused = await register(repo);
     assert.equal(isRefusal(refused) && refused.code, 'INSUFFICIENT_SCOPE');
-    const operator = await callerOf(world, new Set(['admin', 'instance']));
-    assert.ok(!isRefusal(await register(world, repo, operator)));
+    const operator = await callerOf(new Set(['admin', 'instance']));
+    assert.ok(!isRefusal(await register(repo, operator)));
     const after = await world.repository();
     assert.deepEqual([after.id, after.owner, after.name, after.blockedReason], [before.id, 'rivals', 'app', null]);
     await world.deliverAndPass(3 * MINUTE_MS);
     assert.equal(await world.stateOf(number), 'MERGED');
   });
 
-  test('is followed if it has no queue: the owner is checked when one is created [G78]', async (t) => {
-    const { world } = await createWorld(t);
-    await giveOthersAQueue(world, 'rivals');
+  test('is followed if it has no queue: the owner is checked when one is created [G78]', async () => {
+    await giveOthersAQueue('rivals');
     const { host, owner, organizationId } = await world.repository();
     const idle = aRepository({ id: 'idle' as RepositoryId, organizationId, host, owner, name: 'idle' });
     await world.app.store.repositories.save(idle);
@@ -282,8 +263,7 @@ describe('a repository that was transferred', () => {
 });
 
 describe('the case of a name', () => {
-  test('is taken over from the forge when it changes there [G116]', async (t) => {
-    const { world } = await createWorld(t);
+  test('is taken over from the forge when it changes there [G116]', async () => {
     const { owner, name, id } = await world.repository();
     world.hosting.rename({ owner, name: name.toUpperCase() });
     await world.deliverAndPass(1_000);
@@ -291,8 +271,7 @@ describe('the case of a name', () => {
     assert.deepEqual([after.id, after.name], [id, name.toUpperCase()]);
   });
 
-  test('makes no second queue when both spellings are polled at the same moment [G79]', async (t) => {
-    const { world } = await createWorld(t);
+  test('makes no second queue when both spellings are polled at the same moment [G79]', async () => {
     const { store, directory } = world.app;
     const { host, organizationId } = await world.repository();
     const rows = [];
@@ -314,8 +293,7 @@ describe('the case of a name', () => {
     assert.deepEqual(pluck(blocked, 'id'), [rows[1]?.id]);
   });
 
-  test('makes no second queue of a repository that was registered twice: the later one is blocked [G117]', async (t) => {
-    const { world } = await createWorld(t);
+  test('makes no second queue of a repository that was registered twice: the later one is blocked [G117]', async () => {
     const { host, owner, name, organizationId } = await world.repository();
     const ref = { host, owner, name: name.toUpperCase() };
     const { id } = await storeRepository(world.app.store, { organizationId, ...ref });

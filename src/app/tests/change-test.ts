@@ -2,12 +2,20 @@
  * Results that arrive meanwhile win: the act is applied again to the new state. Stored counts may lack recent passes,
  * which ingest has counted only in memory. Active monitors are always complete.
  */
+
 import type { Monitor } from '../../flaky/core/monitor.ts';
 import type { TestState } from '../../flaky/core/state.ts';
 import { recordTest } from '../../flaky/test-record.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Repository } from '../../storage/repositories.ts';
-import { encodeState, eventRowOf, nextCheckOf, overrideOf, quarantineSettingsOf } from '../../storage/test-codec.ts';
+import {
+  encodeState,
+  eventRowOf,
+  nextCheckOf,
+  overrideOf,
+  quarantineSettingsOf,
+  readTestSettings,
+} from '../../storage/test-codec.ts';
 import type { KnownTest } from '../../storage/test-ingest.ts';
 import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import type { TestRow } from '../../storage/tests.ts';
@@ -17,7 +25,7 @@ import type { Caller } from '../core/caller.ts';
 import { findTestScope, type TestScope } from '../core/list-page.ts';
 import { type Answer, isRefusal, type Refusal } from '../core/refusal.ts';
 import { type TestDetails, type TestDetailsView, testNotFound, viewTestDetails } from './get-test-details.ts';
-import { getTestSettings, quarantinedFor } from './stored-test-settings.ts';
+import { quarantinedFor } from './stored-test-settings.ts';
 import type { Place } from './test-view.ts';
 
 interface FoundTest {
@@ -62,7 +70,7 @@ async function tryChange(
   act: (found: FoundTest) => ActedTest | Refusal,
 ): Promise<Omit<TestDetails, 'repository' | 'links'> | Refusal | undefined> {
   const { repository, testId, actor } = of;
-  const settings = await getTestSettings(app, repository);
+  const settings = await readTestSettings(app.store, repository);
   const { seq, known: all } = await app.store.testIngest.load(repository.id, [testId]);
   const [known] = all;
   if (known === undefined) return testNotFound(testId);

@@ -4,11 +4,12 @@ import { onlyPathOf } from '../../flaky/core/paths.ts';
 import { isCovered, type QuarantinedFor } from '../../flaky/coverage.ts';
 import { createLookupIds } from '../../flaky/identity/test-id.ts';
 import type { Repository } from '../../storage/repositories.ts';
+import { readTestSettings } from '../../storage/test-codec.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, maySee } from '../core/caller.ts';
 import { organizationNotFound } from '../core/list-page.ts';
 import type { Answer } from '../core/refusal.ts';
-import { getTestSettings, quarantinedFor } from './stored-test-settings.ts';
+import { quarantinedFor } from './stored-test-settings.ts';
 
 /** Which of the failing tests are quarantined. None for a repository without uploads. */
 // SPEC U20
@@ -52,7 +53,7 @@ type Covers = (testId: string, suitePaths: readonly string[] | null) => boolean;
 async function loadCoverage(app: App, repository: Repository, ids: readonly string[]): Promise<Covers> {
   const tests = new Map<string, QuarantinedFor>();
   if (ids.length === 0) return () => false;
-  const settings = await getTestSettings(app, repository);
+  const settings = await readTestSettings(app.store, repository);
   for (let from = 0; from < ids.length; from += LOAD_AT_ONCE) {
     const some = ids.slice(from, from + LOAD_AT_ONCE);
     const { known } = await app.store.testIngest.load(repository.id, some);

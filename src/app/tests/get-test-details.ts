@@ -9,14 +9,13 @@ import { dayOf } from '../../flaky/daily-counts.ts';
 import { formatInstant, type Instant, optionalInstant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { Repository } from '../../storage/repositories.ts';
-import { decodeState, overrideOf, quarantineBy } from '../../storage/test-codec.ts';
+import { decodeState, overrideOf, quarantineBy, readTestSettings } from '../../storage/test-codec.ts';
 import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import type { TestRow } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope } from '../core/list-page.ts';
 import { type Answer, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
-import { getTestSettings } from './stored-test-settings.ts';
 import {
   linksOf,
   type Place,
@@ -40,7 +39,7 @@ export async function getTestDetails(
   if (found === undefined) return testNotFound(input.test_id);
   const { test, memory } = found;
   const links = linksOf(caller, place);
-  const settings = await getTestSettings(app, repository);
+  const settings = await readTestSettings(app.store, repository);
   return { test: await viewTestDetails(app, { test, state: decodeState(memory.state), settings, repository, links }) };
 }
 

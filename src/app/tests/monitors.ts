@@ -4,12 +4,13 @@ import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type { Monitor } from '../../flaky/core/monitor.ts';
 import { type MonitorProblem, parseMonitor, wireParameters } from '../../flaky/parse-monitor.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { readTestSettings } from '../../storage/test-codec.ts';
 import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, type TestScope } from '../core/list-page.ts';
 import { type Answer, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
-import { changeTestSettings, getTestSettings, type NextSettings } from './stored-test-settings.ts';
+import { changeTestSettings, type NextSettings } from './stored-test-settings.ts';
 
 export type MonitorView = ReplyOf<typeof monitorsContract.listMonitors>['monitors'][number];
 
@@ -29,7 +30,7 @@ export async function listMonitors(
 ): Answer<{ readonly monitors: readonly MonitorView[] }> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
-  const { monitors } = await getTestSettings(app, repository);
+  const { monitors } = await readTestSettings(app.store, repository);
   return { monitors: monitors.map(viewMonitor) };
 }
 

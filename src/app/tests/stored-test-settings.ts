@@ -4,7 +4,7 @@ import type { TestSettings } from '../../flaky/settings.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Repository } from '../../storage/repositories.ts';
-import { currentTestSettings, decodeState, quarantineBy } from '../../storage/test-codec.ts';
+import { currentTestSettings, decodeState, quarantineBy, readTestSettings } from '../../storage/test-codec.ts';
 import type { KnownTest } from '../../storage/test-ingest.ts';
 import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import type { App } from '../core/app.ts';
@@ -31,13 +31,9 @@ export interface NextSettings {
   readonly detail: SettingsChangeDetail;
 }
 
-export async function getTestSettings(app: App, repository: Repository): Promise<StoredTestSettings> {
-  return currentTestSettings(repository, await app.store.testSettings.find(repository.id));
-}
-
 // SPEC F56
 export async function getRetentionStart(app: App, repository: Repository, at: Instant): Promise<Instant> {
-  const { settings } = await getTestSettings(app, repository);
+  const { settings } = await readTestSettings(app.store, repository);
   return at - settings.retentionDays * DAY_MS;
 }
 
@@ -49,7 +45,7 @@ export async function changeTestSettings(
 ): Answer<StoredTestSettings> {
   const { repository, actor } = of;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const current = await getTestSettings(app, repository);
+    const current = await readTestSettings(app.store, repository);
     const next = change(current);
     if (next === undefined) return current;
     if (isRefusal(next)) return next;

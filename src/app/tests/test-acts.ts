@@ -63,8 +63,7 @@ export function flagTest(
   return changeTest(app, caller, { ...input, baseUrl }, ({ test, state, monitors, at }) => {
     if (!input.flagged) return { test, ...unflag(state, monitors, { actor, at }) };
     const flagged = flag(state, monitors, { actor, at, reason: input.reason ?? null });
-    if (flagged.kind === 'refused') return refuse('TEST_NOT_FLAGGABLE', flagged.detail);
-    return { test, state: flagged.state, events: flagged.events };
+    return flagged.kind === 'refused' ? refuse('TEST_NOT_FLAGGABLE', flagged.detail) : { test, ...flagged };
   });
 }
 
@@ -81,8 +80,7 @@ export function muteMonitor(
     if (!isMuted) return { test, ...unmute(state, monitors, { actor, at, monitorId }) };
     if (until !== null && until <= at) return refuseField('/until', 'must be in the future');
     const muted = mute(state, monitors, { actor, at, monitorId, until, reason });
-    if (muted.kind === 'refused') return refuse('MONITOR_NOT_MUTABLE', muted.detail);
-    return { test, state: muted.state, events: muted.events };
+    return muted.kind === 'refused' ? refuse('MONITOR_NOT_MUTABLE', muted.detail) : { test, ...muted };
   });
 }
 

@@ -3,13 +3,14 @@ import type * as testHistoryContract from '../../contract/test-history.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { Repository } from '../../storage/repositories.ts';
+import { readTestSettings } from '../../storage/test-codec.ts';
 import type { TestExecution as StoredRun, TestRow } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, listPage, type TestScope } from '../core/list-page.ts';
 import { type Answer, isRefusal } from '../core/refusal.ts';
 import { testNotFound } from './get-test-details.ts';
-import { getRetentionStart, getTestSettings } from './stored-test-settings.ts';
+import { getRetentionStart } from './stored-test-settings.ts';
 import { viewTestEvent } from './test-event-view.ts';
 
 type TestRuns = ReplyOf<typeof testHistoryContract.listTestRuns>;
@@ -64,7 +65,7 @@ export async function listTestEvents(
     app.store.tests.listEvents({ ...query, testId: test.id }),
   );
   if (isRefusal(read)) return read;
-  const { monitors } = await getTestSettings(app, repository);
+  const { monitors } = await readTestSettings(app.store, repository);
   const names = new Map(monitors.map(({ id, name }) => [id, name]));
   return { events: read.list.events.map((event) => viewTestEvent(event, names)), page: read.page };
 }

@@ -5,23 +5,19 @@ import { DEFAULT_TEST_SETTINGS, isTicketTemplate, type TestSettings } from '../.
 import { formatInstant } from '../../lib/clock.ts';
 import { snakeCase } from '../../lib/text.ts';
 import type { Repository } from '../../storage/repositories.ts';
+import { readTestSettings } from '../../storage/test-codec.ts';
 import type { SettingsChange, StoredTestSettings } from '../../storage/test-settings.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, type TestScope } from '../core/list-page.ts';
 import { type Answer, type FieldError, isRefusal, type Refusal, refuseFields } from '../core/refusal.ts';
 import { viewMonitor } from './monitors.ts';
-import {
-  changeTestSettings,
-  getTestSettings as getStored,
-  type NextSettings,
-  type SettingsChangeDetail,
-} from './stored-test-settings.ts';
+import { changeTestSettings, type NextSettings, type SettingsChangeDetail } from './stored-test-settings.ts';
 
 export async function getTestSettings(app: App, caller: Caller, input: TestScope): Answer<TestSettingsView> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
-  return viewTestSettings(app, repository, await getStored(app, repository));
+  return viewTestSettings(app, repository, await readTestSettings(app.store, repository));
 }
 
 export type TestSettingsView = ReplyOf<typeof testSettingsContract.getTestSettings>;

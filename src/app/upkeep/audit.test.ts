@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { FakeForge } from '../../../test/fake/fake-forge.ts';
 import type { MergeHooks } from '../../../test/fake/fake-merge-api.ts';
 import type { FakeRepository } from '../../../test/fake/fake-repository.ts';
+import { maker } from '../../../test/helpers/made.ts';
 import { QueueWorld, type QueueWorldOptions } from '../../../test/worlds/shell/queue-world.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { LandAnswer, LandRequest } from '../../forge/forge.ts';
@@ -13,11 +14,7 @@ import { audit } from './audit.ts';
 
 const LIMIT = { timeout: 20_000 };
 
-async function createWorld(context: TestContext, options?: QueueWorldOptions): Promise<QueueWorld> {
-  const world = await QueueWorld.create(options);
-  context.after(() => world.stop());
-  return world;
-}
+const createWorld = maker((options?: QueueWorldOptions) => QueueWorld.create(options));
 
 async function codes(world: QueueWorld): Promise<string[]> {
   return (await world.alarms()).map(({ code }) => code);
@@ -55,8 +52,8 @@ class LyingForge extends FakeForge {
 }
 
 describe('the audit', LIMIT, () => {
-  it('raises nothing at its first round, and nothing for what the queue landed [N3] [N4]', async (context) => {
-    const world = await createWorld(context);
+  it('raises nothing at its first round, and nothing for what the queue landed [N3] [N4]', async () => {
+    const world = await createWorld();
     await world.land({ a: 'a' });
     await audit(world.app);
     const first = await markOf(world);
@@ -70,9 +67,9 @@ describe('the audit', LIMIT, () => {
   });
 
   for (const mergeMethod of ['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const) {
-    it(`proves landings that were composed, by ${mergeMethod} [N4]`, async (context) => {
+    it(`proves landings that were composed, by ${mergeMethod} [N4]`, async () => {
       const settings = { mode: 'PARALLEL', mergeMethod, requiredStatuses: ['ci'] } as const;
-      const world = await createWorld(context, { settings });
+      const world = await createWorld({ settings });
       await audit(world.app);
       const [one, two] = [await world.submit({ a: 'a' }), await world.submit({ b: 'b' })];
       await world.untilQuiet();
@@ -91,8 +88,8 @@ describe('the audit', LIMIT, () => {
     });
   }
 
-  it('tells which landings a rewrite removed from the branch, and which came back [N14]', async (context) => {
-    const world = await createWorld(context);
+  it('tells which landings a rewrite removed from the branch, and which came back [N14]', async () => {
+    const world = await createWorld();
     const lost: unknown[] = [];
     world.app.queues.listen((_loaded, { feed }) => {
       lost.push(...feed.filter(({ type }) => type === 'landing.lost').map(({ prNumber }) => prNumber));
@@ -124,14 +121,14 @@ describe('the audit', LIMIT, () => {
     assert.match(await told(), /it is on main\.$/);
   });
 
-  it('proves landings of a merge API one by one, and alarms once for a landing it cannot prove [N4] [L9]', async (context) => {
+  it('proves landings of a merge API one by one, and alarms once for a landing it cannot prove [N4] [L9]', async () => {
     const settings = { batch: true, batchingMinSize: 2, landingMode: 'API' } as const;
     let strayed: number | undefined;
     const before: MergeHooks['before'] = (_request, { prNumber }) => {
       if (prNumber === strayed) world.repository.commit('main', { files: { past: 'the queue' }, author: 'Eve' });
       return undefined;
     };
-    const world = await createWorld(context, { settings, forge: { merging: { before } } });
+    const world = await createWorld({ settings, forge: { merging: { before } } });
     await audit(world.app);
     const kindsOf = async (numbers: readonly PrNumber[]) => {
       const rows = await world.store.queueRecords.findEntries(world.queueId, numbers);
@@ -153,9 +150,9 @@ describe('the audit', LIMIT, () => {
     assert.equal((await markOf(world))?.sha, world.head);
   });
 
-  it('proves a direct merge [N4] [L8]', async (context) => {
+  it('proves a direct merge [N4] [L8]', async () => {
     const settings = { directMergeMode: 'ALWAYS', requiredStatuses: ['ci'] } as const;
-    const world = await createWorld(context, { settings, forge: { passedChecks: () => ['ci'] } });
+    const world = await createWorld({ settings, forge: { passedChecks: () => ['ci'] } });
     await audit(world.app);
     const { number } = world.repository.openPullRequest({ base: 'main', files: { a: 'a' } });
     world.repository.commit('main', { files: { b: 'b' } });
@@ -169,8 +166,8 @@ describe('the audit', LIMIT, () => {
     assert.equal((await markOf(world))?.sha, world.head);
   });
 
-  it('tells of a push to an idle queue once, with what came [N1] [N10]', async (context) => {
-    const world = await createWorld(context);
+  it('tells of a push to an idle queue once, with what came [N1] [N10]', async () => {
+    const world = await createWorld();
     await audit(world.app);
     const before = world.head;
     world.repository.commit('main', { files: { x: 'x' }, message: 'Quick fix', author: 'Eve' });
@@ -185,8 +182,8 @@ describe('the audit', LIMIT, () => {
     assert.equal((await markOf(world))?.sha, head);
   });
 
-  it('tells of a push while the queue is paused [N3]', async (context) => {
-    const world = await createWorld(context);
+  it('tells of a push while the queue is paused [N3]', async () => {
+    const world = await createWorld();
     await world.setState('PAUSED');
     await audit(world.app);
     world.repository.commit('main', { files: { x: 'x' } });
@@ -194,8 +191,8 @@ describe('the audit', LIMIT, () => {
     assert.deepEqual(await codes(world), ['FOREIGN_PUSH']);
   });
 
-  it('says nothing of a push that the queue saw by itself, before or after it [N1] [N10]', async (context) => {
-    const world = await createWorld(context);
+  it('says nothing of a push that the queue saw by itself, before or after it [N1] [N10]', async () => {
+    const world = await createWorld();
     await audit(world.app);
     const first = world.repository.commit('main', { files: { x: 'x' } });
     await world.observe(first);
@@ -207,8 +204,8 @@ describe('the audit', LIMIT, () => {
     assert.deepEqual(await codes(world), ['FOREIGN_PUSH', 'FOREIGN_PUSH']);
   });
 
-  it('tells each time when the same commit is pushed again after it was taken back [N10]', async (context) => {
-    const world = await createWorld(context);
+  it('tells each time when the same commit is pushed again after it was taken back [N10]', async () => {
+    const world = await createWorld();
     const good = world.head;
     await audit(world.app);
     const bad = world.repository.commit('main', { files: { x: 'x' } });
@@ -225,8 +222,8 @@ describe('the audit', LIMIT, () => {
     assert.match(alarms[1]?.text ?? '', /rewritten/);
   });
 
-  it('tells of landings that were taken off, and of a branch that is gone and comes back [N10]', async (context) => {
-    const world = await createWorld(context);
+  it('tells of landings that were taken off, and of a branch that is gone and comes back [N10]', async () => {
+    const world = await createWorld();
     const start = world.head;
     await audit(world.app);
     await world.land({ a: 'a' });
@@ -243,8 +240,8 @@ describe('the audit', LIMIT, () => {
     assert.equal((await markOf(world))?.sha, landed);
   });
 
-  it('finds a landing that differs from the tested commit [N11]', async (context) => {
-    const world = await createWorld(context, { createForge: (repository) => new LyingForge(repository) });
+  it('finds a landing that differs from the tested commit [N11]', async () => {
+    const world = await createWorld({ createForge: (repository) => new LyingForge(repository) });
     await audit(world.app);
     await world.land({ a: 'a' });
     const other = world.createServer({ log: world.app.log });
@@ -257,8 +254,8 @@ describe('the audit', LIMIT, () => {
     assert.deepEqual(world.errors, [alarm?.text]);
   });
 
-  it('goes on from its mark when it could not ask git [N4]', async (context) => {
-    const world = await createWorld(context);
+  it('goes on from its mark when it could not ask git [N4]', async () => {
+    const world = await createWorld();
     await audit(world.app);
     const mark = await markOf(world);
     await world.land({ a: 'a' });

@@ -11,8 +11,8 @@ import type { App } from '../core/app.ts';
 import { type FoundQueue, formatRef, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { MAX_COMMITS } from '../core/format-audit.ts';
 import { decodeCandidate, decodeEvent, decodeShownEntry } from '../core/queue-codec.ts';
+import { readTargetBranch } from '../queue/forge-facts.ts';
 import { loadQueues } from '../queue/list-queues.ts';
-import { readTargetBranch } from '../queue/read-target-branch.ts';
 import {
   type AuditFinding,
   auditStretch,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { branchRef } from '../../../test/fake/fake-repository.ts';
+import { maker } from '../../../test/helpers/made.ts';
 import { QueueWorld, type QueueWorldOptions } from '../../../test/worlds/shell/queue-world.ts';
 import type { CandidateNumber } from '../../engine/model/candidate.ts';
 import type { Forge } from '../../forge/forge.ts';
@@ -14,11 +15,7 @@ import { sweepRefs } from './sweep-refs.ts';
 
 const LIMIT = { timeout: 20_000 };
 
-async function createWorld(context: TestContext, options?: QueueWorldOptions): Promise<QueueWorld> {
-  const world = await QueueWorld.create(options);
-  context.after(() => world.stop());
-  return world;
-}
+const createWorld = maker((options?: QueueWorldOptions) => QueueWorld.create(options));
 
 function idOf(world: QueueWorld, number: number): string {
   return candidateIdOf(world.queueId, number as CandidateNumber);
@@ -39,8 +36,8 @@ function ownRefs(world: QueueWorld): string[] {
 }
 
 describe('the sweep of refs', LIMIT, () => {
-  it('removes what a candidate that has ended left behind [N5]', async (context) => {
-    const world = await createWorld(context);
+  it('removes what a candidate that has ended left behind [N5]', async () => {
+    const world = await createWorld();
     await world.land({ a: 'a' });
     assert.deepEqual(ownRefs(world), []);
     leaveRefs(world, idOf(world, 1));
@@ -48,8 +45,8 @@ describe('the sweep of refs', LIMIT, () => {
     assert.deepEqual(ownRefs(world), []);
   });
 
-  it('leaves refs of a live candidate, and refs that this server does not know [N5]', async (context) => {
-    const world = await createWorld(context, { settings: { requiredStatuses: ['ci'] } });
+  it('leaves refs of a live candidate, and refs that this server does not know [N5]', async () => {
+    const world = await createWorld({ settings: { requiredStatuses: ['ci'] } });
     await world.submit({ a: 'a' });
     await world.untilQuiet();
     leaveRefs(world, randomUUID(), `sluice/head/${randomUUID()}`);
@@ -59,8 +56,8 @@ describe('the sweep of refs', LIMIT, () => {
     assert.deepEqual(ownRefs(world), before);
   });
 
-  it('waits until everything that was asked for the candidate is done [N5]', async (context) => {
-    const world = await createWorld(context, { settings: { requiredStatuses: ['ci'] } });
+  it('waits until everything that was asked for the candidate is done [N5]', async () => {
+    const world = await createWorld({ settings: { requiredStatuses: ['ci'] } });
     const number = await world.submit({ a: 'a' });
     await world.untilQuiet();
     await world.stop();
@@ -71,8 +68,8 @@ describe('the sweep of refs', LIMIT, () => {
     assert.equal(before.length, 2);
   });
 
-  it('removes what a queue left that was deleted before it was done [N5] [Q2]', async (context) => {
-    const world = await createWorld(context, { settings: { requiredStatuses: ['ci'] } });
+  it('removes what a queue left that was deleted before it was done [N5] [Q2]', async () => {
+    const world = await createWorld({ settings: { requiredStatuses: ['ci'] } });
     const number = await world.submit({ a: 'a' });
     await world.untilQuiet();
     await world.stop();
@@ -85,8 +82,8 @@ describe('the sweep of refs', LIMIT, () => {
     assert.deepEqual(ownRefs(world), []);
   });
 
-  it('does a part in each round where there is very much, and gets to the end [N5]', async (context) => {
-    const world = await createWorld(context);
+  it('does a part in each round where there is very much, and gets to the end [N5]', async () => {
+    const world = await createWorld();
     await world.land({ a: 'a' });
     const id = idOf(world, 1);
     leaveRefs(world, id);
@@ -100,8 +97,8 @@ describe('the sweep of refs', LIMIT, () => {
     assert.equal(world.repository.git.findRef(`refs/sluice/candidates/${id}`), undefined);
   });
 
-  it('passes over repositories that are known by their test results alone [N5] [G86]', async (context) => {
-    const world = await createWorld(context);
+  it('passes over repositories that are known by their test results alone [N5] [G86]', async () => {
+    const world = await createWorld();
     const [known] = await world.app.store.repositories.listAll();
     assert.ok(known !== undefined);
     const hosted = 'hosted.example';
@@ -119,8 +116,8 @@ describe('the sweep of refs', LIMIT, () => {
     assert.deepEqual(asked, ['queued']);
   });
 
-  it('goes on with a forge that was away [N5]', async (context) => {
-    const world = await createWorld(context);
+  it('goes on with a forge that was away [N5]', async () => {
+    const world = await createWorld();
     await world.land({ a: 'a' });
     leaveRefs(world, idOf(world, 1));
     world.forge.isBroken = true;

@@ -1,7 +1,6 @@
 import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as uploadsContract from '../../contract/uploads.ts';
 import { formatInstant, optionalInstant } from '../../lib/clock.ts';
-import type { Repository } from '../../storage/repositories.ts';
 import type { Upload } from '../../storage/uploads.ts';
 import type { App } from '../core/app.ts';
 import { betweenResults } from '../core/between-results.ts';
@@ -35,21 +34,15 @@ export async function listUploads(
 export async function processUploadAgain(
   app: App,
   caller: Caller,
-  input: RequestOf<typeof uploadsContract.processUploadAgain>,
+  input: UploadRef,
 ): Answer<{ readonly upload: UploadView }> {
-  const repository = await findTestScope(app, caller, input);
-  if (isRefusal(repository)) return repository;
-  const { uploads } = app.store;
-  const { upload_id: id } = input;
-  const upload = await findUpload(app, repository, id);
+  const upload = await findUpload(app, caller, input);
   if (isRefusal(upload)) return upload;
-  if (upload.status !== 'ACCEPTED') {
-    if (!(await uploads.processAgain(id))) {
-      return refuse('UPLOAD_NOT_KEPT', 'The files of this upload are kept no longer. Upload them again.');
-    }
-    app.ingest.wake();
+  if (upload.status === 'ACCEPTED') return { upload: viewUpload(upload) };
+  if (!(await app.store.uploads.processAgain(upload.id))) {
+    return refuse('UPLOAD_NOT_KEPT', 'The files of this upload are kept no longer. Upload them again.');
   }
-  return { upload: viewUpload((await uploads.find(id)) as Upload) };
+  return changed(app, upload);
 }
 
 const NOTHING = { tests: [], memories: [], failures: [], events: [] };
@@ -61,31 +54,37 @@ export async function ignoreUpload(
   caller: Caller,
   input: RequestOf<typeof uploadsContract.ignoreUpload>,
 ): Answer<{ readonly upload: UploadView }> {
-  const repository = await findTestScope(app, caller, input);
-  if (isRefusal(repository)) return repository;
-  const { uploads, testIngest } = app.store;
-  const { upload_id: id, reason } = input;
+  const { testIngest } = app.store;
   return betweenResults(app, async () => {
-    const upload = await findUpload(app, repository, id);
+    const upload = await findUpload(app, caller, input);
     if (isRefusal(upload)) return upload;
     if (upload.ignored !== null || upload.status === 'FAILED') return { upload: viewUpload(upload) };
     if (upload.status === 'ACCEPTED') {
       return refuse('UPLOAD_NOT_PROCESSED', 'This upload still waits to be processed. Try again when it is.');
     }
-    const { seq: expectedSeq } = await testIngest.load(repository.id, []);
+    const { id: uploadId, repositoryId } = upload;
+    const { seq: expectedSeq } = await testIngest.load(repositoryId, []);
     const at = app.clock.now();
-    const ignore = { uploadId: id, at, actor: caller.name, reason };
-    const change = { repositoryId: repository.id, expectedSeq, ...NOTHING, ignore };
-    if ((await testIngest.commit(change, at)) === undefined) return undefined;
-    app.ingest.wake();
-    return { upload: viewUpload((await uploads.find(id)) as Upload) };
+    const ignore = { uploadId, at, actor: caller.name, reason: input.reason };
+    const change = { repositoryId, expectedSeq, ...NOTHING, ignore };
+    return (await testIngest.commit(change, at)) === undefined ? undefined : changed(app, upload);
   });
 }
 
-async function findUpload(app: App, { id }: Repository, uploadId: string): Answer<Upload> {
-  const upload = await app.store.uploads.find(uploadId);
-  if (upload !== undefined && upload.repositoryId === id && upload.status !== 'PENDING') return upload;
-  return refuse('UPLOAD_NOT_FOUND', `This repository has no upload with the id ${uploadId}.`);
+type UploadRef = RequestOf<typeof uploadsContract.processUploadAgain>;
+
+async function findUpload(app: App, caller: Caller, input: UploadRef): Answer<Upload> {
+  const repository = await findTestScope(app, caller, input);
+  if (isRefusal(repository)) return repository;
+  const { upload_id: id } = input;
+  const upload = await app.store.uploads.find(id);
+  if (upload?.repositoryId === repository.id && upload.status !== 'PENDING') return upload;
+  return refuse('UPLOAD_NOT_FOUND', `This repository has no upload with the id ${id}.`);
+}
+
+async function changed(app: App, { id }: Upload): Promise<{ readonly upload: UploadView }> {
+  app.ingest.wake();
+  return { upload: viewUpload((await app.store.uploads.find(id)) as Upload) };
 }
 
 // SPEC U47

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { createFakeGithub, type FakeGithub, type FakeGithubOptions } from '../../../test/fake/github/fake-github.ts';
 import type { Installation, PullRequest, Repository } from '../../../test/fake/github/model.ts';
 import { connectHosting } from '../../../test/helpers/github-hosting.ts';
+import { ender } from '../../../test/helpers/made.ts';
 import { pluck } from '../../../test/helpers/pluck.ts';
 import type { PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
 import type { Sha } from '../../lib/sha.ts';
@@ -14,10 +15,7 @@ import type { Protection } from './protection.ts';
 
 const APP: ForgeRepository = { id: 'r1', host: 'github.com', owner: 'acme', name: 'app', git: undefined, checks: [] };
 
-const closers: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
+const end = ender();
 
 interface World {
   readonly github: FakeGithub;
@@ -41,10 +39,7 @@ async function world(
   });
   const installation = github.install(github.app, 'acme');
   const { client, protection, hosting } = connectHosting(github, options.auth);
-  closers.push(
-    () => client.close(),
-    () => github.close(),
-  );
+  end(github, client);
   const count = () => [...github.countRequests().values()].reduce((sum, each) => sum + each, 0);
   return {
     github,

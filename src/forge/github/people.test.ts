@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { afterEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { createFakeGithub } from '../../../test/fake/github/fake-github.ts';
 import { connectHosting } from '../../../test/helpers/github-hosting.ts';
+import { ender } from '../../../test/helpers/made.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { isAccount } from './people.ts';
@@ -18,20 +19,14 @@ describe('people on GitHub', () => {
 
 const APP: ForgeRepository = { id: 'r1', host: 'github.com', owner: 'acme', name: 'app', git: undefined, checks: [] };
 
-const closers: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
+const end = ender();
 
 async function world() {
   const github = await createFakeGithub();
   const repository = await github.createRepository('acme/app', { roles: { ada: 'write' } });
   github.install(github.app, 'acme');
   const { client, hosting } = connectHosting(github);
-  closers.push(
-    () => client.close(),
-    () => github.close(),
-  );
+  end(github, client);
   const main = repository.defaultBranch;
   await github.commit(repository, { branch: 'release', files: { 'release.txt': 'x\n' }, message: 'A release' });
   const pr = await github.openPullRequest(repository, { author: 'eve', base: main });

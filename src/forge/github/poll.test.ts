@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { afterEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
+import { ender } from '../../../test/helpers/made.ts';
 import { type ScriptedGithub, startScriptedGithub } from '../../../test/helpers/scripted-github.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createJsonLog } from '../../lib/log.ts';
@@ -13,10 +14,7 @@ const APP: ForgeRepository = { id: 'r1', host: 'github.com', owner: 'acme', name
 const PAGE = 25;
 const AN_HOUR_MS = 3_600_000;
 
-const closers: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
+const end = ender();
 
 /** A GitHub with a large number of open pull requests, the last changed first. */
 async function world(
@@ -49,10 +47,7 @@ async function world(
     clock: systemClock,
     log: createJsonLog('error', () => undefined),
   });
-  closers.push(
-    () => client.close(),
-    () => github.close(),
-  );
+  end(github, client);
   return {
     github,
     poller: createGithubPoller({ client, protection: createProtection({ client, clock: systemClock }) }),

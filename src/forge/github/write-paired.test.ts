@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { afterEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { createFakeGithub } from '../../../test/fake/github/fake-github.ts';
 import { connectHosting } from '../../../test/helpers/github-hosting.ts';
+import { ender } from '../../../test/helpers/made.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
@@ -10,10 +11,7 @@ import type { CheckRunDraft, CommentDraft, PairedAnswers } from '../hosting.ts';
 const APP: ForgeRepository = { id: 'r1', host: 'github.com', owner: 'acme', name: 'app', git: undefined, checks: [] };
 const WRITE_PAGE = 'POST /graphql WritePage';
 
-const closers: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
+const end = ender();
 
 async function world(options: { readonly auth?: 'token'; readonly isRead?: false } = {}) {
   const github = await createFakeGithub();
@@ -21,10 +19,7 @@ async function world(options: { readonly auth?: 'token'; readonly isRead?: false
   const installation = github.install(github.app, 'acme');
   const pr = await github.openPullRequest(repository);
   const { client, hosting } = connectHosting(github, options.auth);
-  closers.push(
-    () => client.close(),
-    () => github.close(),
-  );
+  end(github, client);
   const number = pr.number as PrNumber;
   if (options.isRead !== false) await hosting.findPullRequests(APP, [number]);
   await client.resolve(APP);

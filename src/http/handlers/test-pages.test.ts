@@ -119,29 +119,6 @@ describe('pages', () => {
     assert.equal((await world.ok<TestPage>(`/trunk${FAILING}`, body)).page.page_index, 1);
   });
 
-  test('a token that was altered in any place is none', async () => {
-    await fill(5);
-    const { page } = await failing({ page_query: { page_size: 2 } });
-    const token = page.next_page_token;
-    const altered = [
-      ...times(
-        token.length,
-        (index) => `${token.slice(0, index)}${token[index] === 'A' ? 'B' : 'A'}${token.slice(index + 1)}`,
-      ),
-      ...times(token.length - 1, (index) => token.slice(0, index + 1)),
-      `${token}A`,
-      `${token}=`,
-      ` ${token}`,
-      `${token}\n`,
-      'x',
-      '😀',
-      Buffer.from('[0,1,0]').toString('base64url'),
-    ];
-    for (const page_token of altered) {
-      await world.refused('400 VALIDATION_FAILED', FAILING, window({ page_query: { page_size: 2, page_token } }));
-    }
-  });
-
   test('a token works for 24 hours', async () => {
     await fill(5);
     const { page } = await failing({ page_query: { page_size: 2 } });

@@ -68,6 +68,18 @@ export class HostedWorld {
     await Promise.all(this.#parts.map((part) => part.stop()));
   }
 
+  /** Opens a pull request that is in no queue. */
+  open(file = 'a'): PrNumber {
+    return this.world.repository.openPullRequest({ base: 'main', files: { [file]: 'x' } }).number;
+  }
+
+  /** Opens one, and a comment asks to merge it. */
+  openAndAsk(file?: string): PrNumber {
+    const number = this.open(file);
+    this.hosting.comment(number, 'ada', '/sluice merge');
+    return number;
+  }
+
   /** Delivers the pending webhooks. */
   async deliver(app = this.app): Promise<void> {
     for (const delivery of this.hosting.deliveries.splice(0)) {

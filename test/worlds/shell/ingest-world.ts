@@ -41,7 +41,7 @@ export class IngestWorld {
       return () => clearImmediate(turn);
     },
   };
-  readonly options: Partial<IngestOptions>;
+  options: Partial<IngestOptions>;
   log: Log = silentLog;
 
   private constructor(store: Store, repository: Repository, options: Partial<IngestOptions>) {
@@ -71,6 +71,12 @@ export class IngestWorld {
     const { organizationId } = this.repository;
     const repository = await this.store.repositories.save(aRepository({ organizationId, createdAt: MORNING }));
     return new IngestWorld(this.store, repository, this.options);
+  }
+
+  /** The loop begins anew with these options. */
+  configure(options: Partial<IngestOptions>): void {
+    this.options = options;
+    this.restart();
   }
 
   /** Simulates a crash: everything in memory is lost. */

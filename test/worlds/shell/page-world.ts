@@ -32,6 +32,7 @@ const UPDATED_MS = 2_500;
 export class PageWorld {
   readonly pages = new PullRequestPages();
   readonly #world: WorkerWorld;
+  readonly #others: EffectWorker[] = [];
   #endHang = () => {};
   queueId = '' as QueueId;
   #files = 0;
@@ -121,6 +122,10 @@ export class PageWorld {
     await this.send({ kind: 'pull_request_observed', at, prNumber: pr.number, pr, targets: undefined }, queueId);
   }
 
+  async update(settings: Partial<QueueSettings>, state?: 'PAUSED' | 'RUNNING'): Promise<void> {
+    await this.send({ kind: 'queue_updated', at: this.now, actor: 'ada', settings, state });
+  }
+
   /** A foreign push to the target branch. */
   async pushToTarget(head: Sha): Promise<void> {
     const since = (await this.app.queues.find(this.queueId))?.queue.heads ?? 0;
@@ -206,18 +211,19 @@ export class PageWorld {
     Object.assign(this.app.store.effects, { renewLeases: async () => [], claim: () => promise });
   }
 
-  /** Another server on the same store. */
-  startAnother(): EffectWorker {
+  /** Another server on the same store, which stops with this one. */
+  startAnother(): void {
     const store = { ...this.store, isShared: true };
     const directory = new Directory(store, this.app.forges);
     const own = { store, queues: new QueueHost(store, this.app.clock), directory };
     const worker = createEffectWorker({ ...this.app, ...own }, 'another');
     worker.start();
-    return worker;
+    this.#others.push(worker);
   }
 
-  stop(): Promise<void> {
+  async stop(): Promise<void> {
+    for (const other of this.#others) await other.stop();
     this.#endHang();
-    return this.#world.worker.stop();
+    await this.#world.worker.stop();
   }
 }

@@ -82,4 +82,8 @@ export class WorkerWorld extends ShellWorld {
     const found = await this.app.queues.find(this.queueId);
     return found && findCandidate(found.queue, candidate)?.state;
   }
+
+  stop(): Promise<void> {
+    return this.worker.stop();
+  }
 }

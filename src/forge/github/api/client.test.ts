@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { afterEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
+import { ender } from '../../../../test/helpers/made.ts';
 import { recordSpans } from '../../../../test/helpers/record-spans.ts';
 import {
   type Asked,
@@ -21,10 +22,7 @@ const TOKEN = 'ghs_0123456789abcdefghijABCDEFGHIJ';
 
 type Answers = Readonly<Record<string, Said | ((asked: Asked) => Said)>>;
 
-const closers: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
+const end = ender();
 
 interface Worlds {
   readonly github: ScriptedGithub;
@@ -67,10 +65,7 @@ async function world(
     log: createJsonLog('debug', (line) => logged.push(line)),
     ...(timeoutMs !== undefined && { timeoutMs }),
   });
-  closers.push(
-    () => client.close(),
-    () => github.close(),
-  );
+  end(github, client);
   return { github, client, logged };
 }
 

@@ -8,6 +8,7 @@ import { may } from '../../core/session.ts';
 import { Crumbs, useTitle } from '../../ui/layout.tsx';
 import { Empty, Loaded } from '../../ui/page-states.tsx';
 import { beginOf, daysShown, Range } from '../../ui/range.tsx';
+import { Table } from '../../ui/table.tsx';
 import { Ago, Copy, Sentence } from '../../ui/text.tsx';
 
 const MOST = 1_000;
@@ -83,42 +84,29 @@ function isFound({ text, type, actor }: Event, wanted: string): boolean {
 function Records({ org, events }: { readonly org: string; readonly events: readonly Event[] }) {
   if (events.length === 0) return <p class="muted">No record.</p>;
   return (
-    <div class="table-frame">
-      <table>
-        <thead>
-          <tr>
-            <th>When</th>
-            <th>What</th>
-            <th>Who</th>
-            <th>Where</th>
-            <th>Digest</th>
-          </tr>
-        </thead>
-        <tbody>
-          {events.map(({ id, at, text, actor, repo, targetBranch: branch, digest = '' }) => (
-            <tr key={id}>
-              <td>
-                <Ago at={at} isClock />
-              </td>
-              <td>
-                <Sentence text={text} />
-              </td>
-              <td>{actor.name}</td>
-              <td>
-                {repo !== undefined && branch !== undefined && (
-                  <a href={toPath({ page: 'queue', org, repo, branch })}>
-                    {nameOf(repo)} {branch}
-                  </a>
-                )}
-                {repo !== undefined && branch === undefined && nameOf(repo)}
-              </td>
-              <td>
-                <Copy text={digest} shown={digest.slice(0, 10)} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table heads={['When', 'What', 'Who', 'Where', 'Digest']}>
+      {events.map(({ id, at, text, actor, repo, targetBranch: branch, digest = '' }) => (
+        <tr key={id}>
+          <td>
+            <Ago at={at} isClock />
+          </td>
+          <td>
+            <Sentence text={text} />
+          </td>
+          <td>{actor.name}</td>
+          <td>
+            {repo !== undefined && branch !== undefined && (
+              <a href={toPath({ page: 'queue', org, repo, branch })}>
+                {nameOf(repo)} {branch}
+              </a>
+            )}
+            {repo !== undefined && branch === undefined && nameOf(repo)}
+          </td>
+          <td>
+            <Copy text={digest} shown={digest.slice(0, 10)} />
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }

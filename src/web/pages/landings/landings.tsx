@@ -9,6 +9,7 @@ import { useTitle } from '../../ui/layout.tsx';
 import { Empty, Loaded } from '../../ui/page-states.tsx';
 import { beginOf, daysShown, Range } from '../../ui/range.tsx';
 import { Shape } from '../../ui/shape.tsx';
+import { Table } from '../../ui/table.tsx';
 import { Ago, Sha } from '../../ui/text.tsx';
 import { HappenedList } from './happened-list.tsx';
 
@@ -68,55 +69,41 @@ type Recorded = Awaited<ReturnType<typeof readEvents>>['events'];
 
 function LandingTable({ place, events }: { readonly place: QueuePlace; readonly events: Recorded }) {
   return (
-    <div class="table-frame">
-      <table>
-        <thead>
-          <tr>
-            <th>When</th>
-            <th>Pull request</th>
-            <th>Commit</th>
-            <th>Tested tree</th>
-            <th>Landed tree</th>
-            <th>Proof</th>
+    <Table heads={['When', 'Pull request', 'Commit', 'Tested tree', 'Landed tree', 'Proof']}>
+      {events.map((event) => {
+        const landing = event.data as unknown as Landing;
+        const { prNumber = 0 } = event;
+        const isProven = landing.kind !== 'UNPROVEN';
+        return (
+          <tr key={event.id}>
+            <td>
+              <Ago at={event.at} isClock />
+            </td>
+            <td>
+              <a class="proof" href={`${location.origin}${toPath({ page: 'pr', ...place, prNumber })}`}>
+                #{prNumber}
+              </a>
+            </td>
+            <td>
+              <Sha sha={landing.sha} />
+            </td>
+            <td>
+              <Sha sha={landing.testedTree} />
+            </td>
+            <td>
+              <Sha sha={landing.pushedTree} />
+            </td>
+            <td class={`tone-${isProven ? 'good' : 'bad'}`}>
+              <Shape name={isProven ? 'check' : 'cross'} /> {PROOF_KINDS[landing.kind] ?? landing.kind}
+              {(landing.waived ?? []).map(({ check }) => (
+                <span key={check} class="tag">
+                  {check} waived
+                </span>
+              ))}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {events.map((event) => {
-            const landing = event.data as unknown as Landing;
-            const { prNumber = 0 } = event;
-            const isProven = landing.kind !== 'UNPROVEN';
-            return (
-              <tr key={event.id}>
-                <td>
-                  <Ago at={event.at} isClock />
-                </td>
-                <td>
-                  <a class="proof" href={`${location.origin}${toPath({ page: 'pr', ...place, prNumber })}`}>
-                    #{prNumber}
-                  </a>
-                </td>
-                <td>
-                  <Sha sha={landing.sha} />
-                </td>
-                <td>
-                  <Sha sha={landing.testedTree} />
-                </td>
-                <td>
-                  <Sha sha={landing.pushedTree} />
-                </td>
-                <td class={`tone-${isProven ? 'good' : 'bad'}`}>
-                  <Shape name={isProven ? 'check' : 'cross'} /> {PROOF_KINDS[landing.kind] ?? landing.kind}
-                  {(landing.waived ?? []).map(({ check }) => (
-                    <span key={check} class="tag">
-                      {check} waived
-                    </span>
-                  ))}
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
+        );
+      })}
+    </Table>
   );
 }

@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import { call } from '../../core/api.ts';
 import { keyOf, queueBody, touches } from '../../core/places.ts';
 import type { PullRequest } from '../../core/replies.ts';
@@ -8,6 +7,7 @@ import { may } from '../../core/session.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Loaded } from '../../ui/page-states.tsx';
 import { Sentence } from '../../ui/text.tsx';
+import { useAsked } from '../../ui/use-asked.tsx';
 
 interface Props {
   readonly place: QueuePlace;
@@ -19,25 +19,10 @@ type Act = 'cancel' | 'restart' | 'submit' | 'urgent';
 
 /** Acts on the pull request, for those who may. */
 export function PullRequestActions({ place, entry, onChange }: Props) {
-  const asked = useSignal<Act | undefined>(undefined);
+  const { asked, done, button } = useAsked<Act>(onChange);
   if (!may(place, 'submit', entry.prAuthor)) return null;
-  const done = () => {
-    asked.value = undefined;
-    onChange();
-  };
   const { prNumber, isCurrentlySubmittedToQueue: isLive, skipTheLine, state } = entry;
   const body = { ...queueBody(place), pr: { number: prNumber } };
-  const button = (act: Act, text: string, isMain = false) => (
-    <button
-      type="button"
-      {...(isMain ? { class: 'main' } : {})}
-      onClick={() => {
-        asked.value = act;
-      }}
-    >
-      {text}
-    </button>
-  );
   return (
     <div class="actions">
       {isLive && state === 'TESTING' && button('restart', 'Restart tests')}
@@ -45,8 +30,8 @@ export function PullRequestActions({ place, entry, onChange }: Props) {
       {/* In one place, so that the focus stays when one takes the place of the other. */}
       {isLive
         ? button('cancel', 'Cancel')
-        : state !== 'MERGED' && button('submit', state === undefined ? 'Submit' : 'Submit again', true)}
-      {asked.value === 'cancel' && (
+        : state !== 'MERGED' && button('submit', state === undefined ? 'Submit' : 'Submit again', 'main')}
+      {asked === 'cancel' && (
         <Dialog
           title={`Take #${prNumber} out of the queue?`}
           action="Take it out"
@@ -57,7 +42,7 @@ export function PullRequestActions({ place, entry, onChange }: Props) {
           <p>It is not tested any more. It can be submitted again at any time.</p>
         </Dialog>
       )}
-      {asked.value === 'restart' && (
+      {asked === 'restart' && (
         <Dialog
           title={`Test #${prNumber} again?`}
           action="Restart tests"
@@ -67,7 +52,7 @@ export function PullRequestActions({ place, entry, onChange }: Props) {
           <p>Its run begins again, with every pull request in it. Runs that are built on it go on.</p>
         </Dialog>
       )}
-      {asked.value === 'urgent' && (
+      {asked === 'urgent' && (
         <Dialog
           title={`Make #${prNumber} urgent?`}
           action="Make urgent"
@@ -77,7 +62,7 @@ export function PullRequestActions({ place, entry, onChange }: Props) {
           <Preview place={place} prNumber={prNumber} />
         </Dialog>
       )}
-      {asked.value === 'submit' && (
+      {asked === 'submit' && (
         <Dialog
           title={`Submit #${prNumber}?`}
           action="Submit"

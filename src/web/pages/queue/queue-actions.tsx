@@ -8,6 +8,7 @@ import type { QueuePlace } from '../../core/route.ts';
 import { may } from '../../core/session.ts';
 import { isStranger } from '../../core/stranger.ts';
 import { Dialog } from '../../ui/dialog.tsx';
+import { useAsked } from '../../ui/use-asked.tsx';
 
 interface Props {
   readonly place: QueuePlace;
@@ -24,55 +25,20 @@ const HOURS = [
 
 /** Pause and resume, for those who may. */
 export function QueueActions({ place, queue, onChange }: Props) {
-  const asked = useSignal<'pause' | 'resume' | 'submit' | undefined>(undefined);
-  const close = () => {
-    asked.value = undefined;
-  };
-  const done = () => {
-    close();
-    onChange();
-  };
+  const { asked, done, button } = useAsked<'pause' | 'resume' | 'submit'>(onChange);
   return (
     <div class="actions">
-      {may(place, 'submit') && (
-        <button
-          type="button"
-          onClick={() => {
-            asked.value = 'submit';
-          }}
-        >
-          Submit a pull request
-        </button>
-      )}
+      {may(place, 'submit') && button('submit', 'Submit a pull request')}
       {may(place, 'maintain') &&
-        (queue.state === 'RUNNING' ? (
-          <button
-            type="button"
-            onClick={() => {
-              asked.value = 'pause';
-            }}
-          >
-            Pause
-          </button>
-        ) : (
-          <button
-            type="button"
-            class="main"
-            onClick={() => {
-              asked.value = 'resume';
-            }}
-          >
-            Resume
-          </button>
-        ))}
+        (queue.state === 'RUNNING' ? button('pause', 'Pause') : button('resume', 'Resume', 'main'))}
       {!isStranger.value && (
         <button type="button" onClick={() => setQuery({ at: new Date(now.peek()).toISOString() })}>
           Look back
         </button>
       )}
-      {asked.value === 'pause' && <Pause place={place} onDone={done} />}
-      {asked.value === 'resume' && <Resume place={place} onDone={done} />}
-      {asked.value === 'submit' && <Submit place={place} onDone={done} />}
+      {asked === 'pause' && <Pause place={place} onDone={done} />}
+      {asked === 'resume' && <Resume place={place} onDone={done} />}
+      {asked === 'submit' && <Submit place={place} onDone={done} />}
     </div>
   );
 }

@@ -10,6 +10,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { useTitle } from '../../ui/layout.tsx';
 import { Loaded } from '../../ui/page-states.tsx';
 import { Sentence } from '../../ui/text.tsx';
+import { useAsked } from '../../ui/use-asked.tsx';
 
 /** Every setting with its sentence. Changes are shown before they are sent. */
 export function SettingsPage({ place }: { readonly place: QueuePlace }) {
@@ -43,7 +44,7 @@ interface FormProps {
 
 function Form({ place, queue, settings, onChange }: FormProps) {
   const edited = useSignal<ReadonlyMap<string, string>>(new Map());
-  const isAsked = useSignal(false);
+  const { asked: isAsked, done, button } = useAsked<true>();
   const isEditable = may(place, 'admin');
   const readingOf = ({ name }: Setting) => (queue as unknown as Readonly<Record<string, unknown>>)[name];
   const isAutomatic = ({ name }: Setting) => queue.automaticSettings?.includes(name) === true;
@@ -96,18 +97,10 @@ function Form({ place, queue, settings, onChange }: FormProps) {
           >
             Forget them
           </button>
-          <button
-            type="button"
-            class="main"
-            onClick={() => {
-              isAsked.value = true;
-            }}
-          >
-            Look at them
-          </button>
+          {button(true, 'Look at them', 'main')}
         </div>
       )}
-      {isAsked.value && (
+      {isAsked && (
         <Dialog
           title={`Change ${place.branch}?`}
           action="Change"
@@ -116,9 +109,7 @@ function Form({ place, queue, settings, onChange }: FormProps) {
             edited.value = new Map();
             onChange();
           }}
-          onDone={() => {
-            isAsked.value = false;
-          }}
+          onDone={done}
         >
           <ul class="changes-list">
             {changed.map((setting) => (

@@ -1,8 +1,8 @@
-import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { Resource } from '../../core/resource.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Loaded } from '../../ui/page-states.tsx';
+import { useAsked } from '../../ui/use-asked.tsx';
 
 interface Row {
   readonly id: string;
@@ -22,9 +22,8 @@ interface Kind<Found, Of extends Row> {
 
 /** A table of what was given to somebody, and can be taken back. */
 export function RevocableTable<Found, Of extends Row>(kind: Kind<Found, Of>) {
-  const asked = useSignal<Of | undefined>(undefined);
   const { found, rowsOf, columns, mayRevoke = () => true } = kind;
-  const row = asked.value;
+  const { asked: row, done, button } = useAsked<Of>(() => found.refresh());
   return (
     <>
       <Loaded of={found} lines={3}>
@@ -48,18 +47,7 @@ export function RevocableTable<Found, Of extends Row>(kind: Kind<Found, Of>) {
                     {Object.entries(columns).map(([head, cellOf]) => (
                       <td key={head}>{cellOf(each)}</td>
                     ))}
-                    <td>
-                      {mayRevoke(each) && (
-                        <button
-                          type="button"
-                          onClick={() => {
-                            asked.value = each;
-                          }}
-                        >
-                          Revoke
-                        </button>
-                      )}
-                    </td>
+                    <td>{mayRevoke(each) && button(each, 'Revoke')}</td>
                   </tr>
                 ))}
               </tbody>
@@ -68,16 +56,7 @@ export function RevocableTable<Found, Of extends Row>(kind: Kind<Found, Of>) {
         )}
       </Loaded>
       {row !== undefined && (
-        <Dialog
-          title={kind.question(row)}
-          action="Revoke"
-          isDangerous
-          act={() => kind.revoke(row)}
-          onDone={() => {
-            asked.value = undefined;
-            found.refresh();
-          }}
-        >
+        <Dialog title={kind.question(row)} action="Revoke" isDangerous act={() => kind.revoke(row)} onDone={done}>
           <p>{kind.consequence}</p>
         </Dialog>
       )}

@@ -2,6 +2,7 @@ import { call, type Reply } from '../../core/api.ts';
 import { useResource } from '../../core/resource.ts';
 import { Empty, Loaded } from '../../ui/page-states.tsx';
 import { State } from '../../ui/shape.tsx';
+import { Table } from '../../ui/table.tsx';
 import { Ago } from '../../ui/text.tsx';
 import { useOpening } from '../../ui/use-opening.tsx';
 
@@ -80,28 +81,17 @@ function Deliveries({ org, id }: { readonly org: string; readonly id: string }) 
         deliveries.length === 0 ? (
           <p class="muted">Nothing was sent yet.</p>
         ) : (
-          <div class="table-frame">
-            <table>
-              <thead>
-                <tr>
-                  <th>When</th>
-                  <th>Type</th>
-                  <th>State</th>
-                </tr>
-              </thead>
-              <tbody>
-                {deliveries.map((delivery) => (
-                  <tr key={delivery.id}>
-                    <td>
-                      <Ago at={delivery.createdAt} />
-                    </td>
-                    <td>{delivery.type}</td>
-                    <td>{delivery.state.toLowerCase()}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table heads={['When', 'Type', 'State']}>
+            {deliveries.map((delivery) => (
+              <tr key={delivery.id}>
+                <td>
+                  <Ago at={delivery.createdAt} />
+                </td>
+                <td>{delivery.type}</td>
+                <td>{delivery.state.toLowerCase()}</td>
+              </tr>
+            ))}
+          </Table>
         )
       }
     </Loaded>

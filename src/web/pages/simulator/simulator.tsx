@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import { call, type Reply } from '../../core/api.ts';
 import { goTo, query, setQuery } from '../../core/location.ts';
 import { keyOf, queueBody, touches } from '../../core/places.ts';
@@ -10,6 +9,7 @@ import { type Change, changesOf, compare, parseTried, settingsOf, type Tried } f
 import { Dialog } from '../../ui/dialog.tsx';
 import { useTitle } from '../../ui/layout.tsx';
 import { Empty, Loaded, Problem } from '../../ui/page-states.tsx';
+import { useAsked } from '../../ui/use-asked.tsx';
 import { useSettled } from '../../ui/use-settled.ts';
 import { Controls } from './controls.tsx';
 import { Curve } from './curve.tsx';
@@ -152,7 +152,7 @@ interface ApplyProps {
 }
 
 function Apply({ place, changes, tried }: ApplyProps) {
-  const isAsked = useSignal(false);
+  const { asked: isAsked, done, button } = useAsked<true>();
   const list = (
     <ul class="changes-list">
       {changes.map(({ name, from, to }) => (
@@ -172,19 +172,9 @@ function Apply({ place, changes, tried }: ApplyProps) {
         >
           As it is
         </button>
-        {may(place, 'admin') && (
-          <button
-            type="button"
-            class="main"
-            onClick={() => {
-              isAsked.value = true;
-            }}
-          >
-            Apply
-          </button>
-        )}
+        {may(place, 'admin') && button(true, 'Apply', 'main')}
       </div>
-      {isAsked.value && (
+      {isAsked && (
         <Dialog
           title={`Change ${place.branch}?`}
           action="Apply"
@@ -192,9 +182,7 @@ function Apply({ place, changes, tried }: ApplyProps) {
             await call(place.org, 'updateQueue', { ...queueBody(place), ...settingsOf(changes, tried) });
             goTo(toPath({ page: 'queue', ...place }));
           }}
-          onDone={() => {
-            isAsked.value = false;
-          }}
+          onDone={done}
         >
           {list}
           <p class="muted">Candidates that are under test go on.</p>

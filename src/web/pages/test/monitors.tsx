@@ -5,6 +5,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { ReasonField, UntilField, untilOf } from '../../ui/fields.tsx';
 import { State } from '../../ui/shape.tsx';
 import { Ago, Sentence, Sha } from '../../ui/text.tsx';
+import { useAsked } from '../../ui/use-asked.tsx';
 import { type Test, type TestPlace, testBody } from './place.ts';
 
 type Monitor = Test['monitors'][number];
@@ -51,12 +52,8 @@ interface LineProps {
 }
 
 function MonitorLine({ place, monitor, onChange }: LineProps) {
-  const isAsked = useSignal(false);
+  const { asked: isAsked, done, button } = useAsked<true>(onChange);
   const { name, active_since, reason, evidence, mute } = monitor;
-  const done = () => {
-    isAsked.value = false;
-    onChange();
-  };
   return (
     <li>
       <span class="line">
@@ -67,17 +64,7 @@ function MonitorLine({ place, monitor, onChange }: LineProps) {
             <Ago at={active_since} />
           </span>
         )}
-        {may(place, 'maintain') && (
-          <button
-            type="button"
-            class="link"
-            onClick={() => {
-              isAsked.value = true;
-            }}
-          >
-            {mute === undefined ? 'Mute' : 'End the mute'}
-          </button>
-        )}
+        {may(place, 'maintain') && button(true, mute === undefined ? 'Mute' : 'End the mute', 'link')}
       </span>
       {reason !== undefined && (
         <p>
@@ -96,7 +83,7 @@ function MonitorLine({ place, monitor, onChange }: LineProps) {
         </p>
       )}
       {evidence !== undefined && <Evidence evidence={evidence} />}
-      {isAsked.value && <MuteDialog place={place} monitor={monitor} onDone={done} />}
+      {isAsked && <MuteDialog place={place} monitor={monitor} onDone={done} />}
     </li>
   );
 }

@@ -3,6 +3,7 @@ import { call } from '../../core/api.ts';
 import { may } from '../../core/session.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ReasonField, SuitesField, UntilField, untilOf } from '../../ui/fields.tsx';
+import { useAsked } from '../../ui/use-asked.tsx';
 import { type Test, type TestPlace, testBody } from './place.ts';
 
 interface Props {
@@ -24,32 +25,17 @@ const BUTTONS: Readonly<Record<Act, string>> = {
 
 /** Decisions about the test, for those who may. */
 export function TestActions({ place, test, onChange }: Props) {
-  const asked = useSignal<Act | undefined>(undefined);
+  const { asked, done, button } = useAsked<Act>(onChange);
   if (!may(place, 'maintain')) return null;
-  const done = () => {
-    asked.value = undefined;
-    onChange();
-  };
   const own = { place, onDone: done };
   return (
     <div class="actions">
-      {actsOn(test).map((act, index) => (
-        <button
-          key={act}
-          type="button"
-          {...(index === 0 && act === 'quarantine' ? { class: 'main' } : {})}
-          onClick={() => {
-            asked.value = act;
-          }}
-        >
-          {BUTTONS[act]}
-        </button>
-      ))}
-      {(asked.value === 'quarantine' || asked.value === 'never') && (
-        <Decide {...own} key={test.suites.length} isNever={asked.value === 'never'} suites={test.suites} />
+      {actsOn(test).map((act) => button(act, BUTTONS[act], act === 'quarantine' ? 'main' : undefined))}
+      {(asked === 'quarantine' || asked === 'never') && (
+        <Decide {...own} key={test.suites.length} isNever={asked === 'never'} suites={test.suites} />
       )}
-      {(asked.value === 'end' || asked.value === 'allow') && <Clear {...own} act={asked.value} />}
-      {(asked.value === 'flag' || asked.value === 'unflag') && <Flag {...own} isFlagged={asked.value === 'flag'} />}
+      {(asked === 'end' || asked === 'allow') && <Clear {...own} act={asked} />}
+      {(asked === 'flag' || asked === 'unflag') && <Flag {...own} isFlagged={asked === 'flag'} />}
     </div>
   );
 }

@@ -5,6 +5,7 @@ import type { Upload } from '../../core/replies.ts';
 import { may } from '../../core/session.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ReasonField } from '../../ui/fields.tsx';
+import { useAsked } from '../../ui/use-asked.tsx';
 
 interface Props {
   readonly place: RepoPlace;
@@ -14,30 +15,15 @@ interface Props {
 
 /** Processes an upload again, or takes it back, for those who may. */
 export function UploadActions({ place, upload, onChange }: Props) {
-  const asked = useSignal<'again' | 'ignore' | undefined>(undefined);
+  const { asked, done, button } = useAsked<'again' | 'ignore'>(onChange);
   const reason = useSignal('');
   if (!may(place, 'maintain')) return null;
-  const done = () => {
-    asked.value = undefined;
-    onChange();
-  };
   const body = { ...testScope(place), upload_id: upload.id };
-  const button = (act: 'again' | 'ignore', text: string) => (
-    <button
-      type="button"
-      class="link"
-      onClick={() => {
-        asked.value = act;
-      }}
-    >
-      {text}
-    </button>
-  );
   return (
     <div class="actions">
-      {upload.status !== 'ACCEPTED' && button('again', 'Process again')}
-      {upload.status === 'PROCESSED' && upload.ignored === undefined && button('ignore', 'Ignore')}
-      {asked.value === 'again' && (
+      {upload.status !== 'ACCEPTED' && button('again', 'Process again', 'link')}
+      {upload.status === 'PROCESSED' && upload.ignored === undefined && button('ignore', 'Ignore', 'link')}
+      {asked === 'again' && (
         <Dialog
           title="Process this upload again?"
           action="Process again"
@@ -47,7 +33,7 @@ export function UploadActions({ place, upload, onChange }: Props) {
           <p>The files are read again as they came. Nothing is counted twice.</p>
         </Dialog>
       )}
-      {asked.value === 'ignore' && (
+      {asked === 'ignore' && (
         <Dialog
           title="Take this upload back?"
           action="Ignore it"
