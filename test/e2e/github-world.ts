@@ -69,7 +69,12 @@ export class GithubWorld {
     const installation = github.install(github.app, owner);
     const world = new GithubWorld({ github, repository, installation, server });
     await world.api.ok('registerRepository', { repo: world.ref.repo });
-    await world.api.ok('createQueue', { ...world.ref, requiredStatuses: ['build'], ...settings });
+    await world.api.ok('createQueue', {
+      ...world.ref,
+      requiredStatuses: ['build'],
+      confirmFailures: 'NEVER',
+      ...settings,
+    });
     return world;
   }
 

@@ -112,7 +112,7 @@ export async function createQueue(api: Client, settings: object = {}): Promise<T
   const ref = { repo, targetBranch: 'main' };
   await api.ok('registerRepository', { repo, git: git.path });
   // Without a required check, every submitted pull request would land at once.
-  await api.ok('createQueue', { ...ref, requiredStatuses: ['test'], ...settings });
+  await api.ok('createQueue', { ...ref, requiredStatuses: ['test'], confirmFailures: 'NEVER', ...settings });
   return describeQueue({ git, repo }, api);
 }
 

@@ -129,6 +129,7 @@ export class GiteaWorld {
       ...world.ref,
       requiredStatuses: [{ name: 'build', app: 'ci' }],
       landingMode: 'PUSH',
+      confirmFailures: 'NEVER',
       ...options.settings,
     });
     return world;

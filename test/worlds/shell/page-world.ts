@@ -21,9 +21,9 @@ import { PullRequestPages } from '../../fake/pull-request-pages.ts';
 import { aPullRequest } from '../../helpers/a-pull-request.ts';
 import { aTest, storeQueue } from '../../helpers/store-rows.ts';
 import { applyResults } from '../../helpers/test-results.ts';
+import { FAILING_ONCE } from '../failing-once.ts';
 import { NOON } from './manual-clock.ts';
 import { WorkerWorld } from './worker-world.ts';
-import { FAILING_ONCE } from '../failing-once.ts';
 
 /** A little longer than the delay of page updates. */
 const UPDATED_MS = 2_500;

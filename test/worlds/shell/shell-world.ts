@@ -14,8 +14,8 @@ import type { Store } from '../../../src/storage/store.ts';
 import type { FakeForge } from '../../fake/fake-forge.ts';
 import { FakeRepository } from '../../fake/fake-repository.ts';
 import { storeQueue, storeRepository } from '../../helpers/store-rows.ts';
-import { createTestApp } from './create-app.ts';
 import { FAILING_ONCE } from '../failing-once.ts';
+import { createTestApp } from './create-app.ts';
 
 const HOST = 'forge.test';
 type Files = Readonly<Record<string, string>>;
