@@ -93,7 +93,7 @@ const OTHERS = {
 /** A new queue with OTHERS. Its largest group has one member. */
 const LEARNED = {
   failureRate: 0.1,
-  flakeRate: 0.025,
+  flakeRate: 0.05,
   groupSize: 1,
   text: 'Nothing is known about this queue yet.',
   unusedSettings: [
@@ -109,7 +109,7 @@ function lowerCased(settings: object): object {
 }
 
 /** Removes even the setting that other tests need. */
-const WITHOUT_SETTINGS = { requiredStatuses: undefined };
+const WITHOUT_SETTINGS = { confirmFailures: undefined, requiredStatuses: undefined };
 
 /** An admitted entry stays PENDING, unless it is urgent. */
 const WAITING_FOR_A_BATCH = { batch: true, batchingMinSize: 10, batchingMaxWaitTimeMinutes: 60 };
@@ -158,7 +158,7 @@ describe('queues over /v1', () => {
   });
 
   test('a second queue for a branch is refused, and the first stays as it was [Q1]', async () => {
-    const queue = await aQueue({ concurrency: 7 });
+    const queue = await aQueue({ concurrency: 7, confirmFailures: undefined });
     await queue.api.refused('409 QUEUE_ALREADY_EXISTS', 'createQueue', { ...queue.ref, concurrency: 9 });
     assert.equal((await queue.getQueue()).concurrency, 7);
   });
@@ -428,7 +428,7 @@ describe('queues over /v1', () => {
   });
 
   test('listQueues answers each with its repository and counts', async () => {
-    const queue = await aQueue();
+    const queue = await aQueue({ confirmFailures: undefined });
     await queue.submit(await queue.openPullRequest());
     const { queues } = await queue.api.ok<{ queues: object[] }>('listQueues', { repo: queue.repo });
     const counts = { NOT_READY: 0, PENDING: 0, TESTING: 1, TESTS_PASSED: 0, PENDING_FAILURE: 0 };
@@ -464,6 +464,7 @@ describe('queues over /v1', () => {
           'mq_testing_slots_active gauge',
           'sluice_candidates_total counter',
           'sluice_ci_seconds_total counter',
+          'sluice_failed_runs_total counter',
           'sluice_flaky_tests gauge',
           'sluice_pull_requests_total counter',
           'sluice_queue_frozen gauge',
