@@ -9,6 +9,9 @@ import { createDatabase, createEmptyDatabase, query } from '../helpers/postgres.
 import { makeFolder, type ServerProcess, startServer, until } from './harness.ts';
 import { createQueue } from './test-queue.ts';
 
+/** That version does not know the setting. */
+const OF_0_2_0 = { confirmFailures: undefined };
+
 const TOKEN = 'the-administrator-of-all';
 
 /** Much shorter than the drain of the servers, as operators are told: a busy machine delays the answers of probes. */
@@ -136,7 +139,7 @@ test('a server of 0.2.0 that dials a server without a link does the work itself 
   const now = await start('now');
   t.after(() => Promise.all([now.stop(), old.stop()]));
   await storePeers(url, now.url);
-  const queue = await createQueue(old.api);
+  const queue = await createQueue(old.api, OF_0_2_0);
   t.after(() => queue.close());
   await until('0.2.0 dials the other server', 30_000, async () => {
     await queue.submitOne();
@@ -160,7 +163,7 @@ async function replaceAll(t: TestContext, earlier?: readonly string[]): Promise<
     );
   let servers: ServerProcess[] = await Promise.all([start(earlier), start(earlier)]);
   t.after(() => Promise.all(servers.map((server) => server.stop())));
-  const queue = await createQueue((servers[0] as ServerProcess).api);
+  const queue = await createQueue((servers[0] as ServerProcess).api, OF_0_2_0);
   t.after(() => queue.close());
   const numbers: number[] = [];
   for (let index = 0; index < 8; index++) numbers.push(await queue.openPullRequest());

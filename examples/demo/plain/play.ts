@@ -4,7 +4,7 @@ import { quote } from '../../../src/cli/core/terminal.ts';
 import type { EntryRecord } from '../../../src/contract/entry.ts';
 import type { DemoFolder } from '../demo-folder.ts';
 import { CHECKS, type DemoPullRequest, STORY, targetsOf } from '../story.ts';
-import { findRecord, timesFailed } from './verdict.ts';
+import { findRecord } from './verdict.ts';
 
 type Settings = Readonly<Record<string, unknown>>;
 
@@ -56,10 +56,7 @@ export async function play(context: Context, tell: Tell, signal: AbortSignal): P
     if (now !== before) changedAt = performance.now();
     before = now;
     if (isOver(records) || performance.now() - changedAt > PATIENCE_MS) return records;
-    for (const { kind, pullRequest } of cuesOf(records)) {
-      if (kind === 'submit') await submit(context, pullRequest, tell);
-      else await submitAgain(context, pullRequest, tell);
-    }
+    for (const pullRequest of cuesOf(records)) await submit(context, pullRequest, tell);
     await setTimeout(INTERVAL_MS, undefined, { signal });
   }
 }
@@ -79,28 +76,14 @@ async function submit(context: Context, pullRequest: DemoPullRequest, tell: Tell
   );
 }
 
-async function submitAgain(context: Context, { number, author }: DemoPullRequest, tell: Tell): Promise<void> {
-  await context.call('submitPullRequest', { ...QUEUE, pr: { number } });
-  tell(`${author} finds nothing wrong with #${number} and submits it again`);
-}
-
-/** The next act of a person in the story. */
-type Cue =
-  | { readonly kind: 'submit'; readonly pullRequest: DemoPullRequest }
-  | { readonly kind: 'submit_again'; readonly pullRequest: DemoPullRequest };
-
 const BEFORE_TESTS: ReadonlySet<string | undefined> = new Set([undefined, 'NOT_READY', 'PENDING']);
 const ENDED: ReadonlySet<string | undefined> = new Set(['MERGED', 'FAILED', 'CANCELLED']);
 
-/** Follows from the states of the pull requests; nothing depends on the clock. */
-export function cuesOf(records: readonly EntryRecord[]): readonly Cue[] {
+/** The pull requests that are submitted next. Follows from the states of the others; nothing depends on the clock. */
+export function cuesOf(records: readonly EntryRecord[]): readonly DemoPullRequest[] {
   const hasBegun = records.some(({ state }) => !BEFORE_TESTS.has(state));
-  return STORY.flatMap((pullRequest): Cue[] => {
-    const record = findRecord(records, pullRequest);
-    if (record === undefined) return hasBegun && pullRequest.comesLater ? [{ kind: 'submit', pullRequest }] : [];
-    const isRetried = pullRequest.ending.kind === 'lands_at_second_try' && timesFailed(record) === 1;
-    return record.state === 'FAILED' && isRetried ? [{ kind: 'submit_again', pullRequest }] : [];
-  });
+  if (!hasBegun) return [];
+  return STORY.filter((pullRequest) => pullRequest.comesLater && findRecord(records, pullRequest) === undefined);
 }
 
 /** Every pull request has landed or left, and no act is outstanding. */

@@ -91,7 +91,7 @@ function lessonsOf(records: readonly EntryRecord[], repository: string): readonl
     },
     { text: describeUrgent(records), command: status(9) },
     {
-      text: '#10 lost a round to a flaky test: nothing was wrong, and the second try passed. Given the reports of its tests, Sluice recognizes such a one: docs/flaky-tests.md.',
+      text: '#10 failed in a flaky test. It was repeated apart from the line, passed, and landed: nobody had to submit it again.',
       command: logs(10),
     },
     {
@@ -102,7 +102,7 @@ function lessonsOf(records: readonly EntryRecord[], repository: string): readonl
 }
 
 function isFailure({ state }: { readonly state: string }): boolean {
-  return state === 'FAILED';
+  return state === 'FAILED' || state === 'PENDING_FAILURE';
 }
 
 function byLanding(a: EntryRecord, b: EntryRecord): number {

@@ -105,7 +105,7 @@ function mapValues<V>(map: IntMap<V>, change: (value: V) => V, keyOf: (value: V)
 
 function shownEntry(entry: Entry): Entry {
   const { landed } = entry;
-  const { actor: _1, detail: _2, denied: _3, repeated, ...because } = entry.because;
+  const { actor: _1, detail: _2, denied: _3, tests: _4, repeated, ...because } = entry.because;
   return {
     ...entry,
     because: { ...withoutTests(because), ...present({ repeated: repeated && { ...repeated, tests: [] } }) },
@@ -133,8 +133,8 @@ function shownCandidate(candidate: Candidate): Candidate {
 }
 
 /** A judgement that decides stays, without its tests. The CI reports any address, also one that is a secret. */
-function shownCheck({ judgement, ...check }: Check): Check {
-  const shown = { ...check, summary: undefined, url: undefined };
+function shownCheck({ judgement, signature, ...check }: Check): Check {
+  const shown = { ...check, summary: undefined, url: undefined, ...(signature && { signature: [] }) };
   if (judgement?.kind === 'awaited') return { ...shown, judgement };
   const decides = judgement?.isWaived === true || judgement?.isRepeat === true || check.conclusion === 'SUCCESS';
   if (judgement === undefined || judgement.isShadow || !decides) return shown;
