@@ -65,7 +65,7 @@ const REPLACED = {
 const BUDGET: Readonly<Record<string, number>> = {
   'src without the page, bench, scripts and examples': 697_666,
   'the page': 58_862,
-  tests: 764_691,
+  tests: 768_202,
 };
 
 /** Below its budget by more than this share, a part has shrunk, and the budget follows. */
