@@ -1,7 +1,7 @@
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import type { StormClient } from './client.ts';
 import { lookUntil, pause } from './pause.ts';
-import type { Line, Plan, PlannedChange } from './plan.ts';
+import type { ChangeRef, Line } from './plan.ts';
 
 const EVERY_MS = 120;
 /** The page size of the API. */
@@ -15,10 +15,16 @@ export interface Board {
   stop(): Promise<void>;
 }
 
-export function createBoard(client: StormClient, { lines, changes }: Plan): Board {
+/** The pull requests of some queues. */
+export interface Changes {
+  readonly lines: readonly Line[];
+  readonly changes: readonly ChangeRef[];
+}
+
+export function createBoard(client: StormClient, { lines, changes }: Changes): Board {
   const entries = new Map<number, EntryView>();
   let isStopped = false;
-  const look = async (line: Line, some: readonly PlannedChange[]) => {
+  const look = async (line: Line, some: readonly ChangeRef[]) => {
     for (const entry of await client.getAll(line, some)) entries.set(entry.prNumber, entry);
   };
   const lookAtAll = async () => {

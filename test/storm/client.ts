@@ -2,7 +2,7 @@ import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import type { QueueView } from '../../src/app/queue/queue-view.ts';
 import type { Prng } from '../../src/lib/prng.ts';
 import { pause } from './pause.ts';
-import type { Line, PlannedChange } from './plan.ts';
+import type { ChangeRef, Line } from './plan.ts';
 import type { Post } from './server.ts';
 import type { Violations } from './verdict.ts';
 
@@ -23,8 +23,8 @@ export interface StormClient {
   call<T>(operation: string, body: object): Promise<T>;
   /** One attempt. Undefined if no answer came and the outcome is unknown. */
   attempt(operation: string, body: object): Promise<Reply | undefined>;
-  get(change: PlannedChange, more?: object): Promise<EntryView | undefined>;
-  getAll(line: Line, changes: readonly PlannedChange[]): Promise<readonly EntryView[]>;
+  get(change: ChangeRef, more?: object): Promise<EntryView | undefined>;
+  getAll(line: Line, changes: readonly ChangeRef[]): Promise<readonly EntryView[]>;
   getQueue(line: Line): Promise<QueueView>;
   /** Pending calls fail from now on. */
   close(): void;
@@ -96,6 +96,6 @@ export function queueOf({ branch }: Line) {
   return { repo: REPO, targetBranch: branch };
 }
 
-export function nameOf({ line, number }: PlannedChange) {
+export function nameOf({ line, number }: ChangeRef) {
   return { ...queueOf(line), pr: { number } };
 }

@@ -18,9 +18,13 @@ export type Kind = 'good' | 'same_file' | 'bad' | 'pair' | 'clash' | 'budget';
 /** The acts of the author besides submitting. */
 export type Twist = 'none' | 'cancels' | 'cancels_for_good' | 'pushes' | 'closes';
 
-export interface PlannedChange {
+/** A pull request of a queue. */
+export interface ChangeRef {
   readonly number: number;
   readonly line: Line;
+}
+
+export interface PlannedChange extends ChangeRef {
   readonly kind: Kind;
   readonly partner: number | undefined;
   readonly author: { readonly name: string; readonly email: string };

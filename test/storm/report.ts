@@ -1,7 +1,6 @@
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
-import type { Board } from './board.ts';
+import type { Board, Changes } from './board.ts';
 import type { Kills } from './killer.ts';
-import type { Plan } from './plan.ts';
 import type { Post } from './server.ts';
 
 export interface StormReport {
@@ -18,7 +17,7 @@ export interface StormReport {
 }
 
 /** The states of all pull requests in one line. */
-export function countStates({ changes }: Plan, board: Board): string {
+export function countStates({ changes }: Pick<Changes, 'changes'>, board: Board): string {
   const entries = changes.map(({ number }) => board.find(number)?.state ?? 'not there');
   return Object.entries(count(entries))
     .map(([state, number]) => `${number} ${state}`)
@@ -47,7 +46,7 @@ function describeLine(line: string): string {
   }
 }
 
-function count(names: readonly string[]): Readonly<Record<string, number>> {
+export function count(names: readonly string[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const name of names.toSorted()) counts[name] = (counts[name] ?? 0) + 1;
   return counts;
