@@ -14,12 +14,16 @@ import type { Processed, ProcessingDeps } from './processing.ts';
 import type { ReadRun, ReadSummary } from './read/read-run.ts';
 import { readRunsInSteps } from './read-runs.ts';
 import { storePart } from './store-part.ts';
-import { cutIntoParts, type RunsByTest, type UploadPart } from './upload-parts.ts';
+import { cutIntoParts, type Reading, type RunsByTest, type UploadPart } from './upload-parts.ts';
 import { UploadTally } from './upload-tally.ts';
 
 // SPEC U32
-export async function processUpload(deps: ProcessingDeps, upload: Upload): Promise<Processed> {
-  const parts = cutIntoParts(deps.read(upload), { limits: deps.limits, step: deps.step });
+export async function processUpload(
+  deps: ProcessingDeps,
+  upload: Upload,
+  reading: Reading = deps.read(upload),
+): Promise<Processed> {
+  const parts = cutIntoParts(reading, { limits: deps.limits, step: deps.step });
   const tally = new UploadTally(deps, upload.partsDone > 0 ? upload.issues : []);
   let testRuns = upload.testRuns;
   let runsRead = 0;
