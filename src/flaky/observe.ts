@@ -69,7 +69,7 @@ export function observe(
     state.paths !== known.paths ||
     (state.paths?.length ?? 0) > 1 ||
     runs.some((run) => run.conclusion !== 'SUCCESS');
-  return { ...evaluated, isUrgent };
+  return { state: evaluated.state, events: evaluated.events, isUrgent };
 }
 
 /** Counts without deciding. The order of uploads does not matter. */
@@ -79,21 +79,16 @@ export function fold(state: TestState, batch: Batch, looking: readonly Monitor[]
   // Copies once at most: this code runs for every stored run.
   let changed: Record<string, MonitorState> | undefined;
   for (const monitor of looking) {
-    const own = state.monitors[monitor.id];
-    const next = foldMonitor(own ?? newMonitorState(monitor.type), batch, monitor);
-    if (next.data === (own?.data ?? null)) continue;
+    const { id, type } = monitor;
+    const own = state.monitors[id];
+    const data = detectorOf(type).fold(own === undefined ? null : dataOf(own, monitor), batch, monitor);
+    if (data === (own?.data ?? null)) continue;
     changed ??= { ...state.monitors };
-    changed[monitor.id] = next;
+    changed[id] = { ...(own ?? newMonitorState(type)), type, data };
   }
   if (jobs === state.jobs && passingMultiplicities === state.passingMultiplicities && changed === undefined)
     return state;
   return { ...state, jobs, passingMultiplicities, monitors: changed ?? state.monitors };
-}
-
-function foldMonitor(own: MonitorState, batch: Batch, monitor: Monitor): MonitorState {
-  const data = dataOf(own, monitor);
-  const next = detectorOf(monitor.type).fold(data, batch, monitor);
-  return next === own.data ? own : { ...own, type: monitor.type, data: next };
 }
 
 /** Monitors of other branches decide again only if a fact changed that all monitors share. */

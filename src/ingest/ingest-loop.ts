@@ -16,6 +16,7 @@ import { type Crashes, FIRST_RETENTION_MS } from './process-messages.ts';
 import { endUpload, outcomeOf, processUpload } from './process-upload.ts';
 import { type ReadSources, readUpload } from './read/read-upload.ts';
 import { createTestNameCache } from './read/test-name-cache.ts';
+import { ReadAhead } from './read-ahead.ts';
 import { Superseded } from './store-part.ts';
 import { type KeepLimits, type RetentionSchedule, Upkeep } from './upkeep.ts';
 import { PART_LIMITS, type PartLimits, type Processed, type ProcessingDeps, type TestLimits } from './upload-parts.ts';
@@ -107,6 +108,7 @@ class Loop implements IngestLoop {
   readonly #kept: KeptRepositories;
   readonly #upkeep: Upkeep;
   readonly #testNames = createTestNameCache();
+  readonly #ahead = new ReadAhead();
   readonly #yieldToEventLoop = createYielder();
   readonly #listeners = new Set<(result: StoredCheck) => void>();
   readonly #crashes: Map<string, { readonly count: number; readonly reason: string }>;
@@ -153,7 +155,7 @@ class Loop implements IngestLoop {
     this.#isStopped = true;
     await this.#rounds.stop();
     await this.#work;
-    await this.#turns.abandonAll();
+    await this.#abandonAll();
     try {
       await this.#turns.releaseAll();
     } catch (error) {
@@ -169,7 +171,7 @@ class Loop implements IngestLoop {
   withWritesPaused<T>(action: () => Promise<T>): Promise<T> {
     this.#stills += 1;
     return this.#inLine(async () => {
-      await this.#turns.abandonAll();
+      await this.#abandonAll();
       this.#kept.forgetAll();
       try {
         return await action();
@@ -202,6 +204,11 @@ class Loop implements IngestLoop {
       () => undefined,
     );
     return done;
+  }
+
+  async #abandonAll(): Promise<void> {
+    await this.#ahead.drop();
+    await this.#turns.abandonAll();
   }
 
   async #roundWithPause(): Promise<void> {
@@ -279,14 +286,13 @@ class Loop implements IngestLoop {
   async #processFor(repository: Repository, upload: Upload): Promise<Processed> {
     const organization = await this.#kept.findOrganization(repository);
     const { testBranchPrefix, limits, newTestsAtOnce, maxNewTests, maxRepositoryTests, findPlace } = this.#options;
-    const { bodyId } = upload;
-    const sources: ReadSources = {
-      organization,
-      repository,
-      openFile: (fileNo) => (bodyId === null ? nothing() : this.#store.uploadBodies.read(bodyId, fileNo)),
-      testBranchPrefix,
-      testNames: this.#testNames,
+    const read = (of: Upload) => {
+      const { bodyId } = of;
+      const openFile: ReadSources['openFile'] = (fileNo) =>
+        bodyId === null ? nothing() : this.#store.uploadBodies.read(bodyId, fileNo);
+      return readUpload(of, { organization, repository, openFile, testBranchPrefix, testNames: this.#testNames });
     };
+    const ahead = await this.#ahead.take(upload);
     return processUpload(
       {
         store: this.#store,
@@ -297,13 +303,24 @@ class Loop implements IngestLoop {
         maxRepositoryTests,
         onNewTests: (count) => this.#turns.noteNewTests(count),
         findPlace,
-        read: () => readUpload(upload, sources),
+        read,
+        onLastPart: () => this.#readNext(upload, read),
         use: (act) => this.#kept.use(repository, act),
         step: () => this.#stepOn(repository.id),
         tidyMemory: () => this.#upkeep.tidyMemoryOf(repository),
       },
       upload,
+      ahead,
     );
+  }
+
+  /**
+   * An embedded store writes in one go, so nothing could be read meanwhile. Behind an upload that is blamed for a crash
+   * nothing is read ahead: that reading may be the cause, and then the next crash blames the right one.
+   */
+  #readNext({ id, repositoryId }: Upload, read: ProcessingDeps['read']): void {
+    if (!this.#store.isShared || this.#crashes.has(id)) return;
+    this.#ahead.begin(this.#store.uploadWork.findSecond(repositoryId), read);
   }
 
   /** A fault of the store passes, and the upload waits for it. Any other error is a bug and counts as a crash. */

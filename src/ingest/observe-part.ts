@@ -106,6 +106,7 @@ export function introduceTests(kept: KeptTests, part: NewTests): Pick<TestChange
 }
 
 interface Group {
+  readonly no: number;
   readonly test: KeptTest;
   readonly runs: readonly ReadRun[];
   readonly isNew: boolean;
@@ -116,9 +117,10 @@ function inOrderOfNumbers(kept: KeptTests, part: NewTests): readonly Group[] {
   const all: Group[] = [];
   for (const [id, runs] of part.groups) {
     const known = kept.byId.get(id);
-    all.push({ test: known ?? addTest(kept, id, runs[0] as ReadRun, part), runs, isNew: known === undefined });
+    const test = known ?? addTest(kept, id, runs[0] as ReadRun, part);
+    all.push({ no: test.row.no, test, runs, isNew: known === undefined });
   }
-  return all.sort((one, other) => one.test.row.no - other.test.row.no);
+  return all.sort((one, other) => one.no - other.no);
 }
 
 function addTest(kept: KeptTests, id: string, run: ReadRun, { variant, settings, at }: NewTests): KeptTest {

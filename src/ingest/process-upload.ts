@@ -19,14 +19,19 @@ import {
   cutIntoParts,
   type Processed,
   type ProcessingDeps,
+  type Reading,
   type RunsByTest,
   type UploadPart,
   UploadTally,
 } from './upload-parts.ts';
 
 // SPEC U32
-export async function processUpload(deps: ProcessingDeps, upload: Upload): Promise<Processed> {
-  const parts = cutIntoParts(deps.read(upload), { limits: deps.limits, step: deps.step });
+export async function processUpload(
+  deps: ProcessingDeps,
+  upload: Upload,
+  reading: Reading = deps.read(upload),
+): Promise<Processed> {
+  const parts = cutIntoParts(reading, { limits: deps.limits, step: deps.step });
   const tally = new UploadTally(deps, upload.partsDone > 0 ? upload.issues : []);
   let testRuns = upload.testRuns;
   let runsRead = 0;

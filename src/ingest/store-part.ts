@@ -96,6 +96,7 @@ async function commitPart(deps: ProcessingDeps, upload: Upload, to: PartToCommit
     ...(checkResults !== undefined && { checkResults }),
   };
   await step();
+  if (isLast) deps.onLastPart();
   await commitTests(deps, kept, change, at);
   return { testRuns: runs.length, checkResults };
 }

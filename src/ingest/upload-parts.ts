@@ -25,6 +25,8 @@ export interface ProcessingDeps extends TestLimits {
   findPlace(question: PlaceQuestion): Promise<UploadPlace>;
   /** Reads the body from its beginning. */
   read(upload: Upload): Reading;
+  /** Called when the last part is about to be stored. */
+  onLastPart(): void;
   /** Runs `act` on the repository's tests in memory, again if another writer committed first. */
   use<T>(act: (kept: Kept) => Promise<T>): Promise<T>;
   /** Throws if the work must be abandoned; renews the lease. */

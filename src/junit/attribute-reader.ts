@@ -1,4 +1,4 @@
-import { cleanName, hasLiteralMarkup, trimPlain } from './clean-text.ts';
+import { cleanName, hasLiteralMarkup, mayNeedCleaning, trimPlain } from './clean-text.ts';
 import type { IssueList } from './issue-list.ts';
 import type { AttemptMarker } from './junit-case.ts';
 import type { JunitLimits } from './limits.ts';
@@ -22,6 +22,7 @@ export function createAttributeReader(issues: IssueList, limits: JunitLimits): A
   let plain = true;
   let hasSaidLong = false;
   const cleaned = (value: string) => {
+    if (!mayNeedCleaning(value)) return trimPlain(value, limits.textBytes);
     if (hasLiteralMarkup(value)) issues.add('bareMarkup', line);
     return cleanName(value, limits.textBytes);
   };

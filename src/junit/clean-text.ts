@@ -10,8 +10,7 @@ export const WRITTEN_ESCAPE = '#x1B';
 const ILLEGAL = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
 const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]/g;
-// Everything that cleanName changes begins with one of these. Hardly any name has one, even in files with other
-// repairs.
+// Everything that cleanName changes begins with one of these.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
 const MAY_NEED_CLEANING = /[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufdd0\ufdd1\ufffe\uffff]|#x1B/;
 // CSI with its parameters, OSC up to its terminator, other two-character escapes.
@@ -32,8 +31,12 @@ export function cleanText(text: string, maxBytes: number): string {
  * names.
  */
 export function cleanName(text: string, maxBytes: number): string {
-  if (!MAY_NEED_CLEANING.test(text)) return trimPlain(text, maxBytes);
   return trimPlain(restoreMarkup(text.replace(ANSI, '').replace(ILLEGAL, '')), maxBytes);
+}
+
+/** False for nearly every name, even in files with other repairs. */
+export function mayNeedCleaning(name: string): boolean {
+  return MAY_NEED_CLEANING.test(name);
 }
 
 /** Trims and cuts text that needs no cleaning. */

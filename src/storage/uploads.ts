@@ -149,6 +149,8 @@ export interface UploadWorkStore {
    * acceptance. A failed one waits until `retryAt`. `of` limits the claim to one repository.
    */
   claim(holder: string, now: Instant, leaseUntil: Instant, of?: RepositoryId): Promise<Upload | undefined>;
+  /** The ACCEPTED upload behind the oldest one, which may be claimed next. */
+  findSecond(repositoryId: RepositoryId): Promise<Upload | undefined>;
   /** The longest waiting first; `organizationId` null: the repository is gone. */
   listClaimable(holder: string, now: Instant, leaseUntil: Instant): Promise<readonly ClaimableRepository[]>;
   /** False: another holder has the lease now. */

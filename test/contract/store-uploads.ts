@@ -256,6 +256,8 @@ export function wholeUploadPromises(open: () => Promise<OpenStore>): void {
     assert.equal((await uploadWork.claim('x', NOON, NOON + 10))?.id, first.id);
     assert.equal(await uploadWork.claim('y', NOON, NOON + 10, b.id), undefined);
     assert.equal((await uploadWork.claim('y', NOON, NOON + 10))?.id, second.id);
+    assert.equal((await uploadWork.findSecond(a.id))?.id, late.id);
+    assert.equal(await uploadWork.findSecond(b.id), undefined);
     assert.equal(await uploadWork.claim('z', NOON, NOON + 10), undefined);
     // Its own, again; and another's once the lease is over.
     assert.equal((await uploadWork.claim('y', NOON, NOON + 20))?.id, second.id);

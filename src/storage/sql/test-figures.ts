@@ -140,9 +140,7 @@ export function* changeFigures(
     const row = rows.get(move.testNo) ?? emptyFigures(repositoryId, move.testNo);
     rows.set(move.testNo, moved(row, move));
   }
-  // SQLite answers numbers for booleans.
-  const marked = [...rows.values()].map((row) => ({ ...row, is_quarantined: Boolean(row.is_quarantined) }));
-  return statements.upsertFigures(marked);
+  return statements.upsertFigures([...rows.values()]);
 }
 
 function emptyFigures(repository_id: string, test_no: number): Figures {
@@ -150,9 +148,21 @@ function emptyFigures(repository_id: string, test_no: number): Figures {
   return { repository_id, test_no, ...marks, ...keysOf([]), pull_requests: 0, last_failure_at: 0 };
 }
 
-function moved(row: Figures, { keys, lastFailureAt, hits = 0, marks }: Move): Figures {
-  const last_failure_at = Math.max(row.last_failure_at, lastFailureAt ?? 0);
-  return { ...row, ...marks, ...keys, last_failure_at, pull_requests: row.pull_requests + hits };
+/** Field by field: spreading a row of SQLite takes three times as long. */
+function moved(row: Figures, { keys = row, lastFailureAt, hits = 0, marks = row }: Move): Figures {
+  return {
+    repository_id: row.repository_id,
+    test_no: row.test_no,
+    status: marks.status,
+    // SQLite answers numbers for booleans.
+    is_quarantined: Boolean(marks.is_quarantined),
+    pull_requests: row.pull_requests + hits,
+    first_day: keys.first_day,
+    failures: keys.failures,
+    failure_ppm: keys.failure_ppm,
+    duration_us: keys.duration_us,
+    last_failure_at: Math.max(row.last_failure_at, lastFailureAt ?? 0),
+  };
 }
 
 /** Notes the pull request of the batch for the tests that blocked it. A batch has one pull request at most. */

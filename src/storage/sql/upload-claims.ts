@@ -1,7 +1,7 @@
 import type { OrganizationId } from '../accounts.ts';
 import type { RepositoryId } from '../repositories.ts';
 import { horizonOf, type Upload, type UploadWorkStore } from '../uploads.ts';
-import { all, changes, execute, first, type Operation, run, type SqlEngine } from './operation.ts';
+import { all, changes, execute, findRow, first, type Operation, run, type SqlEngine } from './operation.ts';
 import type { StatementCompiler } from './statement.ts';
 import { toUpload } from './upload-rows.ts';
 import { IS_WAITING } from './upload-statements.ts';
@@ -29,7 +29,7 @@ const GOOD_FOR = 0.75;
 export function createClaims(
   engine: SqlEngine,
   compiler: StatementCompiler,
-): Pick<UploadWorkStore, 'claim' | 'listClaimable' | 'renew' | 'release'> {
+): Pick<UploadWorkStore, 'claim' | 'findSecond' | 'listClaimable' | 'renew' | 'release'> {
   const statements = claimStatements(compiler);
   return {
     // SPEC D8
@@ -39,6 +39,7 @@ export function createClaims(
       const known = await engine.snapshot(() => claimHeld(statements, wanted));
       return known === 'not held' ? engine.write(() => claim(statements, wanted)) : known;
     },
+    findSecond: (repositoryId) => engine.read(() => findRow(statements.findSecond, { repositoryId }, toUpload)),
     listClaimable: (holder, now, leaseUntil) =>
       engine.read(function* () {
         const rows = yield* all(statements.listClaimable, { holder, now, horizon: horizonOf(now, leaseUntil) });
@@ -105,6 +106,8 @@ export function claimStatements({ sql }: StatementCompiler) {
         and lease_until > :now and lease_until <= :horizon and lease_holder <> :holder)
       order by uploads.received_at`),
     findHead: sql(`select * from uploads where repository_id = :repositoryId and ${IS_WAITING} order by no limit 1`),
+    findSecond: sql(`
+      select * from uploads where repository_id = :repositoryId and ${IS_WAITING} order by no limit 1 offset 1`),
     findLease: sql('select lease_holder, lease_until from ingest_leases where repository_id = :repositoryId'),
     lease: sql(`
       insert into ingest_leases (repository_id, lease_holder, lease_until) values (:repositoryId, :holder, :leaseUntil)
