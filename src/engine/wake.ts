@@ -46,7 +46,9 @@ function testingDeadlines(queue: Queue): Instant[] {
 function judgementDeadlines(queue: Queue): Instant[] {
   const isRead = !policyOf(queue).confirms;
   return candidatesOf(queue)
-    .flatMap(({ checks }) => checks.flatMap((check) => [awaitedUntil(check), isRead ? Number.POSITIVE_INFINITY : readUntil(check)]))
+    .flatMap(({ checks }) =>
+      checks.flatMap((check) => [awaitedUntil(check), isRead ? Number.POSITIVE_INFINITY : readUntil(check)]),
+    )
     .filter(Number.isFinite);
 }
 

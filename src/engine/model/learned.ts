@@ -129,10 +129,7 @@ interface PassedRun {
 }
 
 /** A run passed, after failed runs of the same tree. */
-export function withPass(
-  learned: Learned,
-  { flakes: flaky, isSettled, tookMs }: PassedRun,
-): Learned {
+export function withPass(learned: Learned, { flakes: flaky, isSettled, tookMs }: PassedRun): Learned {
   let { flakes, durationMs, records } = learned;
   for (const tests of flaky) {
     const { tests: known } = records;
