@@ -77,6 +77,12 @@ function judged(isWaived: boolean, more: Partial<JudgedCheck> = {}): Act {
     told.judgeCheck(told.candidate(words[0] ?? '').number, { ...judgement(told, words), isWaived, ...more });
 }
 
+/** The failed tests are not excused. */
+function denied(told: Scenario, words: readonly string[]): void {
+  const { tests } = judgement(told, words);
+  judged(false, { signature: tests.map((id) => ({ id, name: id })) })(told, words);
+}
+
 /** `waive A+B tests=t1,t2 by=lint started=-5m`, and `deny` likewise. */
 function judgement(told: Scenario, words: readonly string[]): Omit<JudgedCheck, 'isWaived'> {
   const started = optionOf(words, 'started');
@@ -119,7 +125,7 @@ export const ACTS: { readonly [verb: string]: Act } = {
   cut: reported('CANCELLED'),
   report: reportOne,
   waive: judged(true),
-  deny: judged(false),
+  deny: denied,
   /** Only tests failed that are quarantined automatically. */
   repeat: judged(false, { isRepeat: true }),
   /** Passes in a repository with uploads, whose reports are read first. */
