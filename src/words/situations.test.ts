@@ -11,6 +11,9 @@ import type { CandidateNumber } from '../engine/model/candidate.ts';
 import type { PrNumber } from '../engine/model/pull-request.ts';
 import type { Sha } from '../lib/sha.ts';
 
+/** A failure is told once. */
+const ONCE = { confirmFailures: 'NEVER' } as const;
+
 const FILE = new URL('situations.md', import.meta.url);
 
 class Book {
@@ -78,6 +81,7 @@ it('the texts for people in every situation are those of situations.md [G45] [G4
   await tellOfSilence(book);
   await tellOfReadiness(book);
   await tellOfFailures(book);
+  await tellOfConfirmation(book);
   await tellOfOthers(book);
   await tellOfBatches(book);
   await tellOfTestedWholes(book);
@@ -151,7 +155,7 @@ async function tellOfReadiness(book: Book): Promise<void> {
 }
 
 async function tellOfFailures(book: Book): Promise<void> {
-  const world = await PageWorld.create({ honorQuarantine: 'OFF', requiredStatuses: ['ci', 'lint'] });
+  const world = await PageWorld.create({ ...ONCE, honorQuarantine: 'OFF', requiredStatuses: ['ci', 'lint'] });
   const ahead = await world.submit();
   const behind = await world.submit();
   await world.pagesUpdated();
@@ -172,8 +176,20 @@ async function tellOfFailures(book: Book): Promise<void> {
   await world.stop();
 }
 
+async function tellOfConfirmation(book: Book): Promise<void> {
+  const world = await PageWorld.create({ honorQuarantine: 'OFF', concurrency: 1 });
+  const pr = await world.submit();
+  await world.pagesUpdated();
+  await world.report(1, 'ci', 'FAILURE', '1 of 812 tests failed');
+  await world.pass(61_000);
+  await world.send({ kind: 'time_passed', at: world.now });
+  await world.pagesUpdated();
+  await book.add(world, 'Failed, and tested again to be sure', pr.number);
+  await world.stop();
+}
+
 async function tellOfOthers(book: Book): Promise<void> {
-  const world = await PageWorld.create({ createPrsForTestingBranches: true, testingTimeoutMinutes: 60 });
+  const world = await PageWorld.create({ ...ONCE, createPrsForTestingBranches: true, testingTimeoutMinutes: 60 });
   const [first, second, third] = [await world.submit(), await world.submit(), await world.submit()];
   await world.pagesUpdated();
   await world.report(2, 'ci', 'SUCCESS');
@@ -208,7 +224,7 @@ async function tellOfFreezes(book: Book): Promise<void> {
 }
 
 async function tellOfLandings(book: Book): Promise<void> {
-  const world = await PageWorld.create({ testingTimeoutMinutes: 60, honorQuarantine: 'OFF' });
+  const world = await PageWorld.create({ ...ONCE, testingTimeoutMinutes: 60, honorQuarantine: 'OFF' });
   const flaky = await world.submit();
   await world.pagesUpdated();
   await world.storeFailures(1, 'ci', [{ name: 'opens the door', status: 'FLAKY' }]);
@@ -237,7 +253,7 @@ async function tellOfRefusal(book: Book): Promise<void> {
 }
 
 async function tellOfBatches(book: Book): Promise<void> {
-  const world = await PageWorld.create({ batch: true, batchingMinSize: 2, batchingMaxWaitTimeMinutes: 5 });
+  const world = await PageWorld.create({ ...ONCE, batch: true, batchingMinSize: 2, batchingMaxWaitTimeMinutes: 5 });
   const first = await world.submit();
   await world.pass(10_000);
   await book.add(world, 'Waiting for others to be tested with', first.number);
@@ -290,7 +306,7 @@ async function tellOfLeaving(book: Book): Promise<void> {
 }
 
 async function tellOfRedBranch(book: Book): Promise<void> {
-  const world = await PageWorld.create({ concurrency: 1 });
+  const world = await PageWorld.create({ ...ONCE, concurrency: 1 });
   const [first, second] = [await world.submit(), await world.submit()];
   await world.pagesUpdated();
   await world.report(1, 'ci', 'FAILURE');
@@ -357,7 +373,7 @@ async function tellOfConflicts(book: Book): Promise<void> {
 }
 
 async function tellOfNoConflict(book: Book): Promise<void> {
-  const world = await PageWorld.create();
+  const world = await PageWorld.create(ONCE);
   const [ahead, behind] = [world.openChanging({ 'a.ts': 'one' }), world.openChanging({ 'a.ts': 'two' })];
   await world.enter(ahead);
   await world.enter(behind);
@@ -373,7 +389,7 @@ async function tellOfNoConflict(book: Book): Promise<void> {
 }
 
 async function tellOfSearch(book: Book): Promise<void> {
-  const world = await PageWorld.create({ batch: true, batchingMinSize: 4, batchingMaxWaitTimeMinutes: 5 });
+  const world = await PageWorld.create({ ...ONCE, batch: true, batchingMinSize: 4, batchingMaxWaitTimeMinutes: 5 });
   const prs = [await world.submit(), await world.submit(), await world.submit(), await world.submit()];
   await world.pagesUpdated();
   await book.add(world, 'In a batch under test', prs[1]?.number as number);
@@ -387,7 +403,7 @@ async function tellOfSearch(book: Book): Promise<void> {
 }
 
 async function tellOfQuarantine(book: Book): Promise<void> {
-  const world = await PageWorld.create({ honorQuarantine: 'SHADOW' });
+  const world = await PageWorld.create({ ...ONCE, honorQuarantine: 'SHADOW' });
   const pr = await world.submit();
   await world.pagesUpdated();
   // The judgement of this server would come first.
