@@ -42,7 +42,8 @@ function behindText(suspects: readonly Member[]): string {
 
 function confirmingText(queue: Queue, search: Search): string {
   const { failures, missing } = doubtOf(queue, search);
-  if (!Number.isFinite(missing)) return 'It failed on top of what passed, in tests that often fail by chance. Sluice repeats the run.';
+  if (!Number.isFinite(missing))
+    return 'It failed on top of what passed, in tests that often fail by chance. Sluice repeats the run.';
   const run = Math.max(1, failures);
   return `It failed on top of what passed. Sluice repeats the run to be sure that it is not chance: ${run} of ${run + Math.max(1, missing) - 1}.`;
 }
