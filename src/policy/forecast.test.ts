@@ -48,6 +48,9 @@ function tell({ entries }: Forecasts): string {
   return [...entries].map(([pr, f]) => `${pr}@${minutes(f.landsAtP50)}/${minutes(f.landsAtP95)}`).join(' ');
 }
 
+/** A failure is told once. */
+const ONCE = { confirmFailures: 'NEVER' } as const;
+
 const VARIANTS: readonly Partial<QueueSettings>[] = [
   { concurrency: 3 },
   { concurrency: 2, batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 5 },
@@ -58,7 +61,7 @@ const VARIANTS: readonly Partial<QueueSettings>[] = [
 
 describe('a forecast', () => {
   it('goes on from the runs under way, one slot after the other [Z2] [Z3]', () => {
-    const told = forecast(workloadOf([{}, {}, {}]), { after: 4, settings: { concurrency: 1 } });
+    const told = forecast(workloadOf([{}, {}, {}]), { after: 4, settings: { ...ONCE, concurrency: 1 } });
     assert.match(tell(told), /^1@10\/10 2@20\/\d+ 3@30\/\d+$/);
     assert.equal(told.samples, 40);
     const next = (told.next?.landsAtP50 ?? 0) / MINUTE_MS;
@@ -66,9 +69,9 @@ describe('a forecast', () => {
   });
 
   it('draws the rest of a run from runs that took longer [Z3]', () => {
-    const told = forecast(workloadOf([{ takes: 60 }]), { after: 12, took: [5, 10, 15, 20], samples: 100 });
+    const told = forecast(workloadOf([{ takes: 60 }]), { after: 12, settings: ONCE, took: [5, 10, 15, 20], samples: 100 });
     assert.match(tell(told), /^1@(15|16|17|18|19|20)\/20$/);
-    const late = forecast(workloadOf([{ takes: 60 }]), { after: 30, took: [5, 10] });
+    const late = forecast(workloadOf([{ takes: 60 }]), { after: 30, settings: ONCE, took: [5, 10] });
     assert.match(tell(late), /^1@3\d\/4\d$/, 'longer than any run before');
   });
 

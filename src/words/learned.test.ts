@@ -14,7 +14,7 @@ function textOf(learned: Partial<Learned>): string {
 describe('the statistics of a queue in words', () => {
   it('say rates in whole numbers, and the size of groups that follows [K23]', () => {
     const told: Record<string, Partial<Learned>> = {
-      '3 of 100 pull requests fail here. 1 of 40 runs fails by chance. Groups of about 23 are tested together.': {
+      '3 of 100 pull requests fail here. 1 of 20 runs fails by chance. Groups of about 23 are tested together.': {
         all: { hits: 3, seen: 100 },
       },
       '4 of 1000 pull requests fail here. Fewer than 1 of 1000 runs fail by chance. Groups of about 64 are tested together.':
@@ -23,7 +23,7 @@ describe('the statistics of a queue in words', () => {
         all: { hits: 1, seen: 100 },
         flakes: { hits: 30, seen: 100 },
       },
-      '60 of 100 pull requests fail here. 1 of 40 runs fails by chance. Pull requests are tested one by one.': {
+      '60 of 100 pull requests fail here. 1 of 20 runs fails by chance. Pull requests are tested one by one.': {
         all: { hits: 60, seen: 100 },
       },
     };

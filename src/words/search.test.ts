@@ -22,12 +22,17 @@ describe('ADAPTIVE explains', () => {
     ['H', FAST, 'together A B C D E F G; submit H', /^AHEAD_OF_TURN: It is tested ahead of its turn on main:/],
     ['C', ONE, 'together A B C D; fail ABCD', /^BISECTION: .* this pull request or #1, #2, #4\./],
     ['D', ONE, 'together A B C D; fail ABCD ~AB', /^BEHIND_CULPRIT: One of #1, #2 failed in a run with it/],
-    ['A', ONE, 'together A B C D; fail ABCD ~AB ~A', /^CONFIRMING: .* repeats the run once: 1 of 40 runs/],
+    [
+      'A',
+      ONE,
+      'together A B C D; fail ABCD ~AB ~A',
+      /^CONFIRMING: .* repeats the run to be sure that it is not chance: 2 of 2/,
+    ],
     [
       'H',
       FAST,
-      'together A B C D E F G; submit H; fail ~H ~H',
-      /^ACCUSED: It failed 2 times .* and 4 more have landed/,
+      'together A B C D E F G; submit H; fail ~H ~H ~H',
+      /^ACCUSED: It failed 3 times .* and 4 more have landed/,
     ],
     [
       'E',

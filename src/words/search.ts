@@ -98,6 +98,9 @@ export function nextInPrefixes(queue: Queue, entry: Entry, search: Search): stri
     return 'If this run passes, it is cleared and lands with the next run. If it fails, Sluice searches for the cause.';
   const place = search.members.findIndex((member) => isIt(member, entry));
   if (place >= failed.length) return 'It is tested automatically once the cause is known.';
-  if (failed.length === 1) return 'If it passes, the failure was a flake. If it fails, it caused the failure.';
+  if (failed.length === 1) {
+    const isLast = doubtOf(queue, search).missing <= 1;
+    return `If it passes, the failure was a flake. If it fails, ${isLast ? 'it caused the failure' : 'it is repeated'}.`;
+  }
   return 'If its run passes, it is cleared and lands in its turn. If it caused the failure, it is removed.';
 }

@@ -84,6 +84,7 @@ it('the texts for people in every situation are those of situations.md [G45] [G4
   await tellOfSilence(book);
   await tellOfReadiness(book);
   await tellOfFailures(book);
+  await tellOfConfirmation(book);
   await tellOfOthers(book);
   await tellOfBatches(book);
   await tellOfTestedWholes(book);
@@ -159,6 +160,17 @@ async function tellOfFailures(book: Book): Promise<void> {
   await world.report(1, 'lint', 'SUCCESS');
   await book.add(world, 'Failed, and to blame', behind.number);
   assert.equal(await world.stateOf(ahead.number), 'MERGED');
+}
+
+async function tellOfConfirmation(book: Book): Promise<void> {
+  const world = await createWorld({ confirmFailures: 'AUTO', honorQuarantine: 'OFF', concurrency: 1 });
+  const pr = await world.submit();
+  await world.pagesUpdated();
+  await world.report(1, 'ci', 'FAILURE', '1 of 812 tests failed');
+  await world.pass(61_000);
+  await world.send({ kind: 'time_passed', at: world.now });
+  await world.pagesUpdated();
+  await book.add(world, 'Failed, and tested again to be sure', pr.number);
 }
 
 async function tellOfOthers(book: Book): Promise<void> {

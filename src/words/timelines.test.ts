@@ -75,13 +75,13 @@ describe('The explanation of an entry [E36]', () => {
   });
 
   it('says what an accused entry waits for, in a state that fits', () => {
-    const story = 'together A B C D E F G; submit H; fail ~H ~H';
+    const story = 'together A B C D E F G; submit H; fail ~H ~H ~H';
     const { summary } = tell({ ...ADAPTIVE, runCost: 0.25 }, story, 'H');
     assert.match(summary, /: Failed; it stays until the pull requests ahead of it have left \(PENDING_FAILURE\)/);
   });
 
   it('says of an accused entry under its last test that it is tested once more', () => {
-    const story = 'together A B C D E F G; submit H; fail ~H ~H; pass ABCDEFG';
+    const story = 'together A B C D E F G; submit H; fail ~H ~H ~H; pass ABCDEFG';
     const { summary } = tell({ ...ADAPTIVE, runCost: 0.25 }, story, 'H');
     assert.match(summary, /: Failed on an older main; tested once more \(TESTING\)/);
   });

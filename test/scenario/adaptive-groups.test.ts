@@ -49,13 +49,14 @@ describe('a hold of an ADAPTIVE queue', () => {
 });
 
 describe('confirmations', () => {
-  story('an entry is accused after more failures the more flakes the queue has seen [K10] [K3]', ONE)`
-    submit A; fail A; pass ~A     → A=merged
-    submit B; fail B ~B           → B=testing
-    fail ~B                       → B=failed
-    submit C; fail C; pass ~C     → C=merged
-    submit D; fail D ~D ~D        → D=testing
-    fail ~D                       → D=failed
+  story('an entry is removed after more failures the more flakes the queue has seen [K10] [K3] [V70]', ONE)`
+    seasoned; submit A; fail A; pass ~A → A=merged
+    submit B; fail B ~B                 → B=held; testing ~B
+    fail ~B                             → B=failed
+    submit C; fail C; pass ~C           → C=merged
+    submit D; fail D; pass ~D           → D=merged
+    submit E; fail E ~E ~E              → E=held; testing ~E
+    fail ~E                             → E=failed
   `;
 });
 
@@ -67,18 +68,18 @@ describe('results of a search in prefixes', () => {
 
   story('a failed prefix ends the longer runs [K8]', ADAPTIVE)`
     with runCost=0.5
-    together A B C D; fail ABCD → testing ~AB ~A ~ABC
-    fail ~AB                    → testing ~A
+    seasoned; together A B C D; fail ABCD → testing ~AB ~A ~ABC
+    fail ~AB                              → testing ~A
   `;
 
   it('a failed prefix whose check runs again is no failure that accuses [K10] [V26]', () => {
     const told = play(ONE)`
-      submit Z; pass Z; submit A; report A FAILURE started=-5m → testing ~A
+      seasoned; submit A; report A FAILURE started=-5m; deny ~A started=-5m → testing ~A
     `;
     const first = told.candidates().find(({ state }) => state === 'failed');
     assert.ok(first !== undefined);
     told.reportCheck(first.number, { status: 'IN_PROGRESS', startedAt: told.now - 60_000 });
-    told.play('fail ~A → A=testing; testing ~A');
+    told.play('fail ~A → A=held; testing ~A');
     told.reportCheck(first.number, { conclusion: 'SUCCESS', startedAt: told.now - 60_000 });
     told.play('→ A=merged');
   });
@@ -116,8 +117,8 @@ describe('a slow run', () => {
 describe('slots and groups', () => {
   story('an urgent entry takes the slot of the youngest search run [K15]', ADAPTIVE)`
     with concurrency=2
-    together A B C D; fail ABCD → testing ~AB ~A
-    submit E urgent             → testing E ~AB
+    seasoned; together A B C D; fail ABCD → testing ~AB ~A
+    submit E urgent                       → testing E ~AB
   `;
 
   story('entries that different searches cleared are no tree that has passed [K16]', { ...ADAPTIVE, runCost: 0.25 })`
@@ -127,7 +128,7 @@ describe('slots and groups', () => {
 
   story('a search gets a second run only if that is worth one [K5]', ADAPTIVE)`
     with runCost=4
-    together A B C D; fail ABCD → testing ~AB
+    seasoned; together A B C D; fail ABCD → testing ~AB
   `;
 
   story('a group in a lane is stacked only if all ahead of it is likely enough to pass [K17]', ADAPTIVE)`

@@ -29,7 +29,7 @@ describe('ADAPTIVE tests groups', () => {
 
   story('and shares its slots between line and searches, searches first [K1] [K6]', ADAPTIVE)`
     with concurrency=2 bisectionConcurrency=9
-    together A B C D; fail ABCD → testing ~AB ~A
+    seasoned; together A B C D; fail ABCD → testing ~AB ~A
   `;
 
   story('without an entry that is tested alone, or of another priority above medium [K15]', ONE)`
@@ -39,9 +39,9 @@ describe('ADAPTIVE tests groups', () => {
   `;
 
   story('of urgent entries before anything else, in the place of the youngest search run [K15] [O6]', ONE)`
-    together A B C D; fail ABCD → testing ~AB
-    submit E urgent             → testing E
-    pass E                      → E=merged; testing ~AB
+    seasoned; together A B C D; fail ABCD → testing ~AB
+    submit E urgent                       → testing E
+    pass E                                → E=merged; testing ~AB
   `;
 });
 
@@ -49,24 +49,24 @@ describe('ADAPTIVE searches a failed group in prefixes', () => {
   story('first culprit: what is behind it returns to the line untested [K8] [K10]', ONE)`
     together A B C D; fail ABCD ~AB ~A → testing ~A HEAD
     pass HEAD; fail ~A                 → A=failed; testing BC  # a failure makes the next groups smaller
-    pass BC D                          → BCD=merged; runs ABCD ~AB ~A HEAD ~A BC D
+    pass BC D                          → BCD=merged; runs ABCD HEAD ~AB ~A ~A BC D
   `;
 
   story('middle: what passed is cleared, lands without a run, and the rest is tested on it [K8] [K16]', ONE)`
-    together A B C D; fail ABCD; pass ~AB → AB=merged; testing ~AB+C
-    fail ~AB+C ~AB+C                      → C=failed; testing D
-    pass D                                → D=merged; target M+A+B+D; runs ABCD ~AB ~AB+C ~AB+C D
+    seasoned; together A B C D; fail ABCD; pass ~AB → AB=merged; testing ~AB+C
+    fail ~AB+C                                      → C=failed; testing D
+    pass D                                          → D=merged; target M+A+B+D; runs ABCD ~AB ~AB+C D
   `;
 
   story('last: the failure of the whole group counts as the first of the last member [K7] [K8]', ONE)`
-    together A B C D; fail ABCD; pass ~AB ~AB+C → ABC=merged; testing ~ABC+D
-    fail ~ABC+D                                 → D=failed; runs ABCD ~AB ~AB+C ~ABC+D
+    seasoned; together A B C D; fail ABCD; pass ~AB ~AB+C → ABC=merged; testing ~ABC+D
+    fail ~ABC+D                                           → D=failed; runs ABCD ~AB ~AB+C ~ABC+D
   `;
 
   story('two culprits, one after the other [K8] [K10]', ONE)`
-    together A B C D; fail ABCD ~AB ~A; pass HEAD; fail ~A → A=failed; testing BC
-    fail BC ~B ~B                                          → B=failed; testing C HEAD  # [V10]
-    pass C D                                               → CD=merged
+    seasoned; together A B C D; fail ABCD ~AB ~A; pass HEAD → A=failed; testing BCD
+    fail BCD ~B                                             → B=failed; testing C HEAD  # [V10]
+    pass C D                                                → CD=merged
   `;
 
   story('a flake: a repeated run that passes clears its members [K8] [K10]', ONE)`
@@ -75,22 +75,22 @@ describe('ADAPTIVE searches a failed group in prefixes', () => {
 
   story('with more slots in more parts at once [K5]', ADAPTIVE)`
     with runCost=0.5
-    together A B C D; fail ABCD → testing ~AB ~A ~ABC
-    pass ~AB                    → AB=merged; testing ~AB+C
-    fail ~AB+C                  → testing ~AB+C
+    seasoned; together A B C D; fail ABCD → testing ~AB ~A ~ABC
+    pass ~AB                              → AB=merged; testing ~AB+C
+    pass ~AB+C                            → C=merged; testing ~ABC+D
   `;
 
   story('an entry of the failing prefix leaves: its failure is forgotten [K8]', ONE)`
-    together A B C D; fail ABCD; pass ~AB → testing ~AB+C
-    cancel C                              → testing ~AB+D
-    pass ~AB+D                            → ABD=merged
+    seasoned; together A B C D; fail ABCD; pass ~AB → testing ~AB+C
+    cancel C                                        → testing ~AB+D
+    pass ~AB+D                                      → ABD=merged
   `;
 
   story('a push behind its back: the accused is tested again on the new head [K12]', ONE)`
-    together A B C; fail ABC ~A; pass HEAD → testing ~A
-    foreign X                              → testing ~A
-    fail ~A                                → testing ~A; A=testing
-    fail ~A ~A; pass HEAD                  → A=failed; target M+X
+    seasoned; submit A; fail A → testing ~A
+    foreign X                  → testing ~A; A=held
+    fail ~A                    → testing ~A; A=testing
+    fail ~A; pass HEAD         → A=failed; target M+X
   `;
 
   story('what is built on a failed candidate is abandoned at once [K7]', FAST)`
@@ -99,13 +99,13 @@ describe('ADAPTIVE searches a failed group in prefixes', () => {
   `;
 
   story('begins only when what is beneath the failed run has landed [K7]', FAST)`
-    hold landings; submit A; submit B; pass A; fail A+B → B=held; testing nothing
-    release landings                                    → A=merged; testing ~B
+    seasoned; hold landings; submit A; submit B; pass A; fail A+B → B=held; testing nothing
+    release landings                                              → A=merged; testing ~B
   `;
 
   story('never removes for a failure on a branch that never passed by itself [K13]', ONE)`
-    submit A; fail A ~A → testing HEAD; A=held
-    fail HEAD           → A=pending; alarm RED_TARGET
+    submit A; fail A ~A ~A → testing HEAD; A=held
+    fail HEAD              → A=pending; alarm RED_TARGET
   `;
 
   story('a conflict with the base of a search removes no entry [K19]', FAST)`
@@ -148,34 +148,34 @@ describe('ADAPTIVE tests ahead of the turn', () => {
 
   story('and removes no entry before those ahead of it have ended [K11] [K12]', FAST)`
     with concurrency=3
-    together A B C D E F G; submit H; fail ~H ~H → H=held; testing ABCDEFG HEAD
-    pass HEAD                                    → H=held
-    pass ABCDEFG                                 → H=testing; testing ~H
-    pass ~H                                      → H=merged  # it needed what was ahead of it
+    together A B C D E F G; submit H; fail ~H ~H ~H → H=held; testing ABCDEFG HEAD
+    pass HEAD                                       → H=held
+    pass ABCDEFG                                    → H=testing; testing ~H
+    pass ~H                                         → H=merged  # it needed what was ahead of it
   `;
 
   story('for a flake on the head, whatever it failed for before [K12]', FAST)`
     with concurrency=3
-    together A B C D E F G; submit H; fail ~H ~H; pass HEAD ABCDEFG → testing ~H
-    fail ~H                                                         → H=testing; testing ~H
-    pass ~H                                                         → H=merged
+    together A B C D E F G; submit H; fail ~H ~H ~H; pass HEAD ABCDEFG → testing ~H
+    fail ~H                                                            → H=held; testing ~H
+    pass ~H                                                            → H=merged
   `;
 });
 
 describe('accused entries', () => {
   story('wait for no entry that was admitted after the search began [K11]', ONE)`
-    submit A; fail A ~A; submit B high → A=held; testing B HEAD
-    pass HEAD                          → A=failed; testing B
+    seasoned; submit A; fail A ~A; submit B high → A=held; testing B HEAD
+    pass HEAD                                    → A=failed; testing B
   `;
 
   story('are decided in queue order: one that is cleared may be what the next one needs [K30]', FAST)`
     with concurrency=4
-    together A B C D E F G; submit H; submit I → testing ABCDEFG ~H ~I
-    fail ~H ~H ~I ~I; pass HEAD                → HI=held
-    pass ABCDEFG                               → testing ~H ~I  # once more, on what landed
-    fail ~I ~I                                 → I=held
-    pass ~H                                    → H=merged; testing ~I
-    pass ~I                                    → I=merged
+    seasoned; together A B C D E F G; submit H; submit I → testing ABCDEFG ~H ~I
+    fail ~H ~H ~I ~I                                     → HI=held
+    pass ABCDEFG                                         → testing ~H ~I  # once more, on what landed
+    fail ~I                                              → I=held
+    pass ~H                                              → H=merged; testing ~I
+    pass ~I                                              → I=merged
   `;
 });
 
@@ -204,9 +204,9 @@ describe('leaving ADAPTIVE', () => {
   `;
 
   story('goes on with a search in prefixes, and a search in halves goes on in ADAPTIVE [K14]', ONE)`
-    together A B C D; fail ABCD → testing ~AB
-    set optimizationMode=OFF    → testing ~AB
-    pass ~AB                    → testing A ~AB+C
+    seasoned; together A B C D; fail ABCD → testing ~AB
+    set optimizationMode=OFF              → testing ~AB
+    pass ~AB                              → testing A ~AB+C
   `;
 });
 

@@ -13,10 +13,10 @@ describe('a check that runs again', () => {
     mode: 'PARALLEL',
     runCost: 0.25,
   })`
-    submit A[x,y]; submit B[x]; submit C[y] → testing A A+B A+C
+    seasoned; submit A[x,y]; submit B[x]; submit C[y] → testing A A+B A+C
     pause; pass A+B; report A FAILURE started=-5m; report A RUNNING started=-1m → AB=passed C=testing
-    cancel B → candidates A=failed A+C=testing
-    resume   → testing A A+C
+    cancel B                                          → candidates A=failed A+C=testing
+    resume                                            → testing A A+C
   `;
 
   story('a part of a search whose check runs again is not to blame [V26] [B6]', { batch: true, batchingMinSize: 2 })`

@@ -24,11 +24,13 @@ describe('the outcomes of entries', () => {
     assert.equal(outcomes(play(ADAPTIVE)`together A B; fail AB ~A; pass HEAD; fail ~A; pass B`), '10');
   });
 
-  it('a queue learns the failure of an accused entry before those ahead of it have ended [K2] [K10]', () => {
+  it('a queue learns nothing from an accusation, and the failure when the accused entry is removed [K2] [K10]', () => {
     const told = play({ ...ADAPTIVE, concurrency: 3, runCost: 0.25 })`
-      together A B C D E F G; submit H; fail ~H ~H → H=held
+      seasoned; together A B C D E F G; submit H; fail ~H ~H → H=held
     `;
-    assert.equal(outcomes(told), '.......1');
+    assert.equal(outcomes(told), '');
+    told.play('pass ABCDEFG; fail ~H → H=failed');
+    assert.equal(outcomes(told), '00000001');
   });
 
   it('a cancel, a conflict, a timeout and a direct merge teach nothing [K2]', () => {

@@ -27,9 +27,9 @@ describe('a strategy chooses what to test next', () => {
     { optimizationMode: 'ADAPTIVE' },
     PAIRS,
   )`
-    together A B C D; fail AB+CD → AB=testing CD=held
-    submit E                     → E=pending; testing AB
-    pass AB                      → AB=merged; testing E
+    seasoned; together A B C D; fail AB+CD → AB=testing CD=held
+    submit E                               → E=pending; testing AB
+    pass AB                                → AB=merged; testing E
   `;
 
   story('cannot make anything pass, fail or land by testing nothing [I5]', {}, NOTHING)`

@@ -34,7 +34,7 @@ describe('a landing by a waiver', () => {
     optimizationMode: 'ADAPTIVE',
     concurrency: 1,
   })`
-    submit A; fail A; waive A                  → A=merged
+    seasoned; submit A; fail A; waive A        → A=merged
     submit B; fail B; deny B; fail ~B; deny ~B → B=held; testing HEAD
     pass HEAD                                  → B=failed
   `;
@@ -45,9 +45,9 @@ describe('a composed landing', () => {
     optimizationMode: 'ADAPTIVE',
     mode: 'PARALLEL',
   })`
-    submit A[x]; submit B[y]; pass A B → proof B=COMPOSED+A
-    submit C[x]; fail C ~C             → C=held; testing HEAD
-    pass HEAD                          → C=failed
+    seasoned; submit A[x]; submit B[y]; pass A B → proof B=COMPOSED+A
+    submit C[x]; fail C ~C                       → C=held; testing HEAD
+    pass HEAD                                    → C=failed
   `;
 });
 

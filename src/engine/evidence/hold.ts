@@ -75,7 +75,7 @@ export function concludeBaseTests(work: Work): void {
 }
 
 function concludeGreen(work: Work, run: Candidate): void {
-  clearBase(work, run.base);
+  clearBase(work, run);
   if (run.pass?.waived === undefined) proveBase(work, run.base);
   const { hold } = work.queue;
   if (hold === undefined || !isHead(work.queue, run.base)) return;
@@ -120,9 +120,9 @@ export function concludeUntestable(work: Work, run: Candidate, reason: StartProb
   }
   endCandidate(work, run, { reason });
   const { hold } = work.queue;
-  if (!isHead(work.queue, run.base)) clearBase(work, run.base);
+  if (!isHead(work.queue, run.base)) clearBase(work, run);
   else if (isConfigurationProblem(reason)) holdForConfiguration(work, run, reason);
-  else if (hold === undefined) clearBase(work, run.base);
+  else if (hold === undefined) clearBase(work, run);
   else holdQueue(work, hold.cause, run);
 }
 

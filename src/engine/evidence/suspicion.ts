@@ -267,14 +267,15 @@ export function isHead({ head }: Queue, base: Base): boolean {
 }
 
 /** The commit passed by itself or cannot be tested. Entries are judged as if it had never been suspected. */
-export function clearBase(work: Work, base: Base): void {
+export function clearBase(work: Work, { base, testingSince, plannedAt }: Candidate): void {
   if (isHead(work.queue, base) || isSearchedOn(work.queue, base)) {
     const suspicion = suspicionOf(work.queue, base) ?? { removals: [] };
     const suspected = suspectedSigns(work.queue, suspicion);
     const signs = suspected === 'any' ? suspicion.removals.flatMap(({ failure }) => signsOf(failure)) : suspected;
     // Passing checks do not show that the configuration is usable.
     const isOfChecks = (sign: string) => !sign.startsWith('START_TEST_RUN_');
-    keepSuspicion(work, { base, removals: [], cleared: { at: work.at, signs: signs.filter(isOfChecks) } });
+    const cleared = { at: work.at, since: testingSince ?? plannedAt, signs: signs.filter(isOfChecks) };
+    keepSuspicion(work, { base, removals: [], cleared });
   } else dropSuspicion(work, base);
 }
 

@@ -4,7 +4,8 @@ import { present } from '../../lib/present.ts';
 import { type Candidate, type CandidateNumber, type Failure, failedChecks, type Pass } from '../model/candidate.ts';
 import { MAX_REPETITIONS, rulingOf } from '../model/judgement.ts';
 import { inLine } from '../model/place.ts';
-import { type Because, findCandidate, mayTest, type Queue } from '../model/queue.ts';
+import { policyOf } from '../model/policy.ts';
+import { type Because, type Entry, findCandidate, mayTest, type Queue } from '../model/queue.ts';
 import { areSameChecks, type RequiredChecks } from '../model/required.ts';
 import { candidatesOf, unlanded } from '../model/roster.ts';
 import { automaticTimeout } from '../model/testing-timeout.ts';
@@ -13,12 +14,19 @@ import { addCandidate, endCandidate, keep, keepCandidate, move, stillLive, type 
 import { learnPass } from './learn.ts';
 import { voucherOf } from './vouch.ts';
 
+/** It failed alone, and fails or passes again in runs of its own. */
+function isConfirmed(queue: Queue, { state, ownRuns }: Entry): boolean {
+  return state === 'PENDING_FAILURE' && ownRuns > 0 && policyOf(queue).confirms;
+}
+
 /** Starts a planned candidate. Its members are TESTING from now on. */
 export function startCandidate(work: Work, candidate: Candidate): void {
   keepCandidate(work, { ...candidate, state: 'building', plannedAt: work.at });
   work.effects.push({ kind: 'build_candidate', candidate: candidate.number });
   for (const entry of unlanded(work.queue, candidate.members)) {
     if (candidate.purpose.kind === 'direct') continue;
+    // The author is told of the first failure, and not of each run that confirms it.
+    if (candidate.purpose.kind === 'bisection' && candidate.purpose.isAgain && isConfirmed(work.queue, entry)) continue;
     if (voucherOf(work.queue, entry) !== undefined) continue;
     move(work, entry, { to: 'TESTING', reason: 'TEST_RUN_STARTED', candidate: candidate.number });
   }

@@ -146,13 +146,20 @@ export interface Suspicion {
   /** Since the commit last passed by itself, oldest first. */
   readonly removals: readonly Removal[];
   /** When the commit passed by itself or could not be tested, and the signs it was suspected of then. */
-  readonly cleared: { readonly at: Instant; readonly signs: readonly string[] } | undefined;
+  readonly cleared: Cleared | undefined;
   /** The checks that the commit failed by itself since it last passed. */
   readonly failed?: readonly string[];
   /**
    * The branch left this commit before its test decided whether the removals were right. It is still tested for them.
    */
   readonly isDoubted?: true;
+}
+
+interface Cleared {
+  readonly at: Instant;
+  /** When that test began. */
+  readonly since?: Instant;
+  readonly signs: readonly string[];
 }
 
 export interface Removal {

@@ -1,6 +1,6 @@
 import { isSettledFailure, marksOf } from '../line/marks.ts';
 import { isOfMachine } from '../model/blame.ts';
-import type { Candidate } from '../model/candidate.ts';
+import { type Candidate, isUnderTest } from '../model/candidate.ts';
 import { confirmationsNeeded, confirmationsOf } from '../model/learned.ts';
 import { policyOf } from '../model/policy.ts';
 import type { Queue } from '../model/queue.ts';
@@ -34,6 +34,11 @@ export function isUnread(queue: Queue, { failure, checks }: Candidate): boolean 
     ({ name, conclusion, signature }) =>
       conclusion === 'FAILURE' && signature === undefined && failure.checks.includes(name),
   );
+}
+
+/** It may still confirm a failure. */
+export function isOpen(queue: Queue, run: Candidate): boolean {
+  return isUnderTest(run) || run.state === 'waiting' || isUnread(queue, run);
 }
 
 export interface Doubt {

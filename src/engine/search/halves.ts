@@ -1,11 +1,13 @@
 import { assert } from '../../lib/assert.ts';
+import { listOf } from '../../lib/int-map.ts';
+import { present } from '../../lib/present.ts';
 import { giveUpDoubtfulSearch, isOnDoubtfulBase, mayBlame, removeForFailure } from '../evidence/suspicion.ts';
 import { learnFailure } from '../line/learn.ts';
 import { behindFailedRun, takeOut } from '../line/line.ts';
 import { findSearch, marksOf, startableIn } from '../line/marks.ts';
 import { removeEntry } from '../line/remove-entry.ts';
 import { beginSearch, clear, dropRuns, keepSearch, startRun } from '../line/search-runs.ts';
-import { branchSubjectOf, type Candidate, compositionOf, isRunAgain } from '../model/candidate.ts';
+import { branchSubjectOf, type Candidate, compositionOf, isRunAgain, type Member } from '../model/candidate.ts';
 import { policyOf } from '../model/policy.ts';
 import type { Because, Queue } from '../model/queue.ts';
 import { composedWithOf, runsOfSearch, unlanded } from '../model/roster.ts';
@@ -95,18 +97,29 @@ function blameFront(work: Work, { number }: Search, run: Candidate): boolean {
   return true;
 }
 
-/** The first member failed alone. It leaves for a search of its own, and the others go on without it. */
+/**
+ * The first member failed alone. It leaves for a search of its own, and the others go on without it. The failure of the
+ * last group with it counts as its first, as far as both agree.
+ */
 // SPEC V66
 function confirmFront(work: Work, number: number, run: Candidate): void {
   const search = findSearch(work.queue, number);
   assert(search !== undefined, 'a search with a run goes on');
   const { base, isOnHead, survivors, members, cuts } = search;
   const own = members.slice(0, 1);
+  const isOfGroup = (other: Candidate) =>
+    other.failure !== undefined && other.members.length > 1 && other.members.some(isOneOf(own));
+  const group = listOf(work.queue.passes).findLast(isOfGroup);
   keepSearch(work, { ...search, members: members.slice(1), cuts: cuts.slice(1).map((cut) => cut - 1) });
-  const signs = signsOfRun(run);
-  const bisection = beginSearch(work, { how: 'prefixes', base, isOnHead, survivors, members: own, signs }, search);
+  const signs = group && signsOfRun(group);
+  const begun = { how: 'prefixes' as const, base, isOnHead, survivors, members: own, ...present({ signs }) };
+  const bisection = beginSearch(work, begun, search);
   keepCandidate(work, { ...run, namedFor: branchSubjectOf(run), purpose: { kind: 'bisection', bisection } });
   regroupRest(work, number, 0, behindFailedRun(own));
+}
+
+function isOneOf(members: readonly Member[]): (member: Member) => boolean {
+  return ({ submission }) => members.some((other) => other.submission === submission);
 }
 
 // SPEC B6

@@ -14,7 +14,7 @@ import { candidatesFor, candidatesOf, composedWithOf, runsOfSearch, unlanded } f
 import type { Search } from '../model/search.ts';
 import { signsOfRun } from '../model/signature.ts';
 import { endCandidate, entryOf, keep, keepCandidate, type Move, move, type Work } from '../model/work.ts';
-import { doubtOf, isUndecidable } from './doubt.ts';
+import { doubtOf, isOpen, isUndecidable } from './doubt.ts';
 import { isBehindAccused, isBehindOthers } from './prefixes.ts';
 
 /**
@@ -88,6 +88,7 @@ function isOfPrefixes({ queue }: Work, { purpose }: Candidate): boolean {
 /** Nothing has changed in this step that a conclusion depends on. Most steps are like that for most searches. */
 export function isUntouched({ before, queue }: Work, search: Search): boolean {
   if (queue.hold !== before.hold || queue.state !== before.state || queue.parked !== before.parked) return false;
+  if (policyOf(queue).confirms !== policyOf(before).confirms) return false;
   if (queue.learned !== before.learned && doubtOf(queue, search).missing !== doubtOf(before, search).missing)
     return false;
   const [then, now] = [runsOfSearch(before, search), runsOfSearch(queue, search)];
@@ -131,10 +132,11 @@ function signsOfMark({ runs }: Mark): readonly (readonly string[])[] {
 // SPEC V71
 function giveUpOnFlaky(work: Work, search: Search): boolean {
   const [entry] = unlanded(work.queue, search.members.slice(0, 1));
-  if (entry === undefined || work.queue.hold !== undefined || !isUndecidable(work.queue, search, entry.ownRuns))
-    return false;
-  const run = marksOf(work.queue, search)[0]?.runs.findLast(isSettledFailure);
-  if (run?.failure === undefined) return false;
+  const { queue } = work;
+  const runs = marksOf(queue, search)[0]?.runs ?? [];
+  if (entry === undefined || queue.hold !== undefined || runs.some((run) => isOpen(queue, run))) return false;
+  const run = runs.findLast(isSettledFailure);
+  if (run?.failure === undefined || !isUndecidable(queue, search, entry.ownRuns)) return false;
   const end = endOf(run, run.failure);
   removeEntry(work, entry, { to: 'FAILED', ...end, reason: 'TEST_RUN_UNDECIDED', candidate: run.number });
   return true;
@@ -182,6 +184,8 @@ function isControlled(work: Work, { base, signs }: Search, { runs }: Mark): bool
   const own = runs.filter(isSettledFailure).slice(signs === undefined ? 1 : 0);
   const since = own[0]?.testingSince;
   if (!policyOf(queue).confirms || since === undefined) return true;
+  // The head passed by a waiver, or cannot be tested. Testing it again would tell nothing else.
+  if ((suspicionOf(queue, base)?.cleared?.since ?? 0) >= since) return true;
   const isSince = (run: Candidate) => (run.testingSince ?? 0) >= since;
   const hasPassed = (run: Candidate) => run.pass?.by === 'own_run' && isSince(run);
   if (listOf(queue.passes).some(hasPassed) || candidatesOf(queue).some(hasPassed)) return true;

@@ -10,7 +10,7 @@ import { type Entry, findEntry, type Queue } from '../model/queue.ts';
 import { admittedInOrder, lineOf, unlanded } from '../model/roster.ts';
 import type { Search } from '../model/search.ts';
 import type { Proposal } from '../model/strategy.ts';
-import { doubtOf, isUnread } from './doubt.ts';
+import { doubtOf, isOpen } from './doubt.ts';
 
 /** Its only member has failed often enough. It waits for what was ahead of it, or for the last runs on the head. */
 export function isAccused(queue: Queue, search: Search): boolean {
@@ -77,8 +77,7 @@ export function proposePrefixes(queue: Queue, search: Search): Proposal[] {
 /** One after the other, so that the result of each can end the matter. */
 // SPEC V66
 function confirm(queue: Queue, search: Search, { runs }: Mark): Proposal[] {
-  const isOpen = runs.some((run) => isUnderTest(run) || run.state === 'waiting' || isUnread(queue, run));
-  if (isOpen || doubtOf(queue, search).missing <= 0) return [];
+  if (runs.some((run) => isOpen(queue, run)) || doubtOf(queue, search).missing <= 0) return [];
   return [{ kind: 'prefix', search: search.number, length: 1, isAgain: true }];
 }
 

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { LandedKind } from '../../../src/engine/model/candidate.ts';
 import type { CheckConclusion } from '../../../src/engine/model/check.ts';
 import type { QueueEvent } from '../../../src/engine/model/event.ts';
@@ -44,6 +45,28 @@ function reported(conclusion: CheckConclusion, more: { readonly hasUploads?: tru
   };
 }
 
+/**
+ * `fail A A+B by=lint`. `tests=t1,t2`: the failed tests; `new=t`: one that the branch does not know. Its reports are read at
+ * once, and those of `report A FAILURE` never are.
+ */
+function failed(told: Scenario, words: readonly string[]): void {
+  const named = (option: string) => optionOf(words, option)?.split(',') ?? [];
+  const known = named('tests').map((id) => ({ id, name: id }));
+  const isNew = true as const;
+  const signature = [...known, ...named('new').map((id) => ({ id, name: id, isNew }))];
+  const reporter = parseReporter(optionOf(words, 'by') ?? 'ci');
+  for (const label of words.filter((word) => !word.includes('='))) {
+    const { number } = told.candidate(label);
+    const asked = told.judgements.length;
+    told.reportCheck(number, { ...reporter, conclusion: 'FAILURE' });
+    const { confirmFailures, honorQuarantine } = told.queue.settings;
+    // A story of quarantine tells what is found.
+    const isTold = honorQuarantine === 'ON' && signature.length === 0;
+    if (confirmFailures === 'NEVER' || isTold || told.judgements.length === asked) continue;
+    told.judgeCheck(number, { check: reporter.name, attempt: undefined, tests: [], isWaived: false, signature });
+  }
+}
+
 function lost(cause: 'runner_lost' | 'server_restarted'): Act {
   return (told, [label = '']) =>
     told.tell({ kind: 'checks_lost', at: told.now, candidate: told.candidate(label).number, cause });
@@ -52,6 +75,12 @@ function lost(cause: 'runner_lost' | 'server_restarted'): Act {
 function judged(isWaived: boolean, more: Partial<JudgedCheck> = {}): Act {
   return (told, words) =>
     told.judgeCheck(told.candidate(words[0] ?? '').number, { ...judgement(told, words), isWaived, ...more });
+}
+
+/** The failed tests are not excused. */
+function denied(told: Scenario, words: readonly string[]): void {
+  const { tests } = judgement(told, words);
+  judged(false, { signature: tests.map((id) => ({ id, name: id })) })(told, words);
 }
 
 /** `waive A+B tests=t1,t2 by=lint started=-5m`, and `deny` likewise. */
@@ -73,6 +102,16 @@ export const ACTS: { readonly [verb: string]: Act } = {
     submitAll(told, words);
     told.update({}, 'RUNNING');
   },
+  /** The head has passed by itself, and so few runs failed by chance that an entry is removed at its second failure. */
+  seasoned: (told) => {
+    const { head, learned } = told.queue;
+    assert.ok(head !== undefined, 'a story begins on a head');
+    told.queue = {
+      ...told.queue,
+      head: { ...head, isProven: true },
+      learned: { ...learned, flakes: { hits: 0.5, seen: 20 } },
+    };
+  },
   set: (told, words) => told.update(parseSettings(words)),
   pause: (told, words) => {
     const duration = optionOf(words, 'for');
@@ -82,11 +121,11 @@ export const ACTS: { readonly [verb: string]: Act } = {
   resume: (told) => told.update({}, 'RUNNING'),
   drain: (told) => told.update({}, 'DRAINING'),
   pass: reported('SUCCESS'),
-  fail: reported('FAILURE'),
+  fail: failed,
   cut: reported('CANCELLED'),
   report: reportOne,
   waive: judged(true),
-  deny: judged(false),
+  deny: denied,
   /** Only tests failed that are quarantined automatically. */
   repeat: judged(false, { isRepeat: true }),
   /** Passes in a repository with uploads, whose reports are read first. */

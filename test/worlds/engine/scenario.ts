@@ -20,6 +20,7 @@ import {
 import type { RequiredSources } from '../../../src/engine/model/required.ts';
 import { lineOf } from '../../../src/engine/model/roster.ts';
 import { DEFAULT_SETTINGS, type QueueSettings } from '../../../src/engine/model/settings.ts';
+import type { Signature } from '../../../src/engine/model/signature.ts';
 import type { Strategy } from '../../../src/engine/model/strategy.ts';
 import type { ImpactedTargets } from '../../../src/engine/model/targets.ts';
 import type { Transition } from '../../../src/engine/model/work.ts';
@@ -41,6 +42,8 @@ export interface JudgedCheck {
   readonly isWaived: boolean;
   readonly isRepeat?: true;
   readonly reportsAfterMs?: number;
+  /** The failed tests, as far as the search for the culprit is told of them. */
+  readonly signature?: Signature;
   /** The reports came after the landing. */
   readonly isLate?: true;
 }
