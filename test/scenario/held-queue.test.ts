@@ -126,7 +126,7 @@ describe('a configuration that cannot be used', () => {
   story('holds the queue when it meets a second entry on one head, and removes nobody for it [V20]')`
     ${PROBLEM}
     submit A   → A=failed
-    submit B C → ABC=pending; alarm BROKEN_CONFIGURATION; testing nothing; wake 10m
+    submit B C → ABC=pending; alarm BROKEN_CONFIGURATION; testing nothing; wake 1m
   `;
 
   story('holds it at once when it meets a batch [V20]', BATCH)`
@@ -134,10 +134,11 @@ describe('a configuration that cannot be used', () => {
     submit A B C D → ABCD=pending; alarm BROKEN_CONFIGURATION
   `;
 
-  story('is looked at again by itself, and the queue goes on without a test of the head [V43]')`
+  story('is looked at again by itself, and the queue goes on without a test of the head [V43] [V75]')`
     ${PROBLEM}
-    submit A B; wait 10m            → testing nothing; wake 20m
-    sources protection=ci; wait 20m → over BROKEN_CONFIGURATION; testing A A+B; runs A A+B
+    submit A B; wait 1m             → testing nothing; wake 5m
+    wait 5m                         → testing nothing; wake 15m
+    sources protection=ci; wait 15m → over BROKEN_CONFIGURATION; testing A A+B; runs A A+B
   `;
 
   it('goes on at once when required statuses are set on the queue, or it is set to RUNNING [V43]', () => {

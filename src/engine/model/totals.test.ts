@@ -32,6 +32,7 @@ describe('the totals of a queue', () => {
         'CANCELLED USER_REQUESTED': 1,
       },
       candidates: { 'main passed': 1, 'main failed': 1, 'main abandoned': 1 },
+      causes: { 'main UNKNOWN': 1 },
       ciMs: 30 * MINUTE,
       reusedTrees: 0,
       waived: 0,

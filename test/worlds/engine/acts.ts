@@ -245,6 +245,7 @@ function reportOne(told: Scenario, words: readonly string[]): void {
   told.reportCheck(told.candidate(label).number, {
     name: optionOf(words, 'by') ?? 'ci',
     ...(started === undefined ? {} : { startedAt: told.now + parseDuration(started) }),
+    ...(words.includes('exit=127') ? { summary: 'Failed with exit code 127.' } : {}),
     ...(what === 'RUNNING' ? { status: 'IN_PROGRESS' } : {}),
     ...(what === 'QUEUED' ? { status: 'QUEUED' } : {}),
     ...(what === 'RUNNING' || what === 'QUEUED' ? {} : { conclusion: what as CheckConclusion }),
