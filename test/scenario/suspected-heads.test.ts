@@ -34,9 +34,10 @@ describe('a landing by a waiver', () => {
     optimizationMode: 'ADAPTIVE',
     concurrency: 1,
   })`
-    seasoned; submit A; fail A; waive A        → A=merged
-    submit B; fail B; deny B; fail ~B; deny ~B → B=held; testing HEAD
-    pass HEAD                                  → B=failed
+    seasoned; submit A; fail A; waive A → A=merged
+    submit B; fail B; deny B            → B=held; testing ~B HEAD
+    fail ~B; deny ~B                    → B=held; testing HEAD
+    pass HEAD                           → B=failed
   `;
 });
 
@@ -46,7 +47,8 @@ describe('a composed landing', () => {
     mode: 'PARALLEL',
   })`
     seasoned; submit A[x]; submit B[y]; pass A B → proof B=COMPOSED+A
-    submit C[x]; fail C ~C                       → C=held; testing HEAD
+    submit C[x]; fail C                          → C=held; testing ~C HEAD
+    fail ~C                                      → C=held; testing HEAD
     pass HEAD                                    → C=failed
   `;
 });
