@@ -233,6 +233,20 @@ describe('events during a confirmation', () => {
     seasoned; submit A B; fail A; set confirmFailures=NEVER → A=failed; testing B
   `;
 
+  story('a failure of the machine buys one more run, and has the head tested at once [V75]', OFF)`
+    seasoned; submit A
+    report A FAILURE exit=127; wait 1m             → A=held; testing ~A HEAD
+    report ~A FAILURE exit=127; wait 1m; pass HEAD → A=held; testing ~A
+    report ~A FAILURE exit=127; wait 1m            → A=held; testing HEAD  # the control of V72
+    pass HEAD                                      → A=failed
+  `;
+
+  story('a machine that fails the head too holds the queue, which is tested again after a minute [V75]', OFF)`
+    seasoned; submit A
+    report A FAILURE exit=127; wait 1m       → testing ~A HEAD
+    report HEAD FAILURE exit=127             → A=pending; alarm RED_TARGET; wake 1m
+  `;
+
   story('a failure that is held when the queue begins to confirm is confirmed [V66] [V6]', OFF)`
     with confirmFailures=NEVER pendingFailureDepth=1
     seasoned; submit A B; fail A                          → A=held; testing A+B

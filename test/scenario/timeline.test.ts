@@ -26,7 +26,16 @@ describe('every transition is kept with its instant, reason, actor and candidate
       ends.map(({ to, because }) => [to, because]),
       [
         ['PENDING_FAILURE', { reason: 'TEST_RUN_REQUIRED_STATUS_FAILED', checks: ['b'], candidate: 2, onTopOf: [1] }],
-        ['FAILED', { reason: 'TEST_RUN_REQUIRED_STATUS_FAILED', checks: ['b'], candidate: 2, onTopOf: [1] }],
+        [
+          'FAILED',
+          {
+            reason: 'TEST_RUN_REQUIRED_STATUS_FAILED',
+            checks: ['b'],
+            candidate: 2,
+            onTopOf: [1],
+            cause: 'UNKNOWN',
+          },
+        ],
       ],
     );
   });

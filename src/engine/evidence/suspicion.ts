@@ -237,7 +237,8 @@ export function testSuspectedBases(work: Work): void {
 function testUnprovenHead(work: Work): void {
   const { head, hold } = work.queue;
   if (!policyOf(work.queue).confirms || head === undefined || hold !== undefined) return;
-  if (suspicionOf(work.queue, head)?.cleared !== undefined || findBaseTest(work.queue, head) !== undefined) return;
+  const clearedAt = suspicionOf(work.queue, head)?.cleared?.at ?? Number.NEGATIVE_INFINITY;
+  if (work.at < clearedAt + CLEARED_FOR_MS || findBaseTest(work.queue, head) !== undefined) return;
   const isSuspect = (run: Candidate) =>
     run.state === 'failed' && run.base.sha === head.sha && (head.isProven !== true || isOfMachine(run));
   if (candidatesOf(work.queue).some(isSuspect)) testBase(work, head);

@@ -184,6 +184,7 @@ export class Scenario {
       startedAt?: number;
       status?: CheckStatus;
       hasUploads?: true;
+      summary?: string;
     },
   ): Step {
     const { status = 'COMPLETED' } = check;
@@ -199,7 +200,7 @@ export class Scenario {
         startedAt: check.startedAt,
         ...(check.hasUploads === true && { hasUploads: true }),
         url: undefined,
-        summary: undefined,
+        summary: check.summary,
       },
     });
   }
