@@ -53,7 +53,7 @@ async function hasCommit(app: App, repository: Repository | undefined, sha: stri
   if (repository === undefined || forge === undefined || !isRegistered) return null;
   if (!WHOLE_SHA.test(sha)) return false;
   try {
-    return await forge.hasCommit(toForgeRepository(repository), sha as Sha);
+    return (await forge.findTree(toForgeRepository(repository), sha as Sha)) !== undefined;
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     return null;
