@@ -2,8 +2,8 @@
  * Folds the runs of an upload into the states of their tests.
  *
  * For each upload the caller calls `scopeOf` once, and then `observe` for each test. Besides the test's state,
- * `observe` needs one thing from the store, `earlier`: the outcomes of the test in other uploads of the same commit and
- * job. Without other uploads of that commit and job it is empty. Otherwise it holds exactly
+ * `observe` needs one thing from the store, `earlier`: the outcomes of the test in other uploads of the same job and the
+ * same commit or tree. Without such uploads it is empty. Otherwise it holds exactly
  * - their failures, of any test of this upload (the index of failures by commit), and
  * - for the tests that fail in this upload, whether they passed there.
  *

@@ -1,10 +1,13 @@
+import { SAME_TREE_MS } from '../flaky/core/retry.ts';
 import type { EarlierOutcome } from '../flaky/core/run.ts';
+import type { Instant } from '../lib/clock.ts';
 import type { BatchFacts } from '../storage/test-ingest.ts';
 import type { KeptTests } from './kept-tests.ts';
 import type { ProcessingDeps } from './processing.ts';
+import { MAX_AHEAD_MS } from './read/read-run.ts';
 import type { RunsByTest } from './upload-parts.ts';
 
-/** Outcomes in other uploads of the same commit and job, by test number. */
+/** Outcomes in other uploads of the same job and the same commit or tree, by test number. */
 export type Earlier = ReadonlyMap<number, readonly EarlierOutcome[]>;
 
 const NOTHING: Earlier = new Map();
@@ -22,17 +25,18 @@ export async function findEarlierOutcomes(
   { facts, groups }: { readonly facts: BatchFacts; readonly groups: RunsByTest },
 ): Promise<Earlier> {
   if (facts.flaw !== null || facts.sha === '') return NOTHING;
-  const { sha, job, uploadId: exceptUploadId } = facts;
+  const { sha, tree, job, uploadId: exceptUploadId } = facts;
+  const ofTree = tree === null ? undefined : { tree, since: sinceOf(groups) };
   let failingNow: readonly number[] | undefined;
   const found = new Map<number, EarlierOutcome[]>();
   let beforeSeq = Number.MAX_SAFE_INTEGER;
   for (let read = 0; read < MAX_BATCHES; read += BATCHES_AT_ONCE) {
-    const query = { sha, job, exceptUploadId, beforeSeq, limit: BATCHES_AT_ONCE };
+    const query = { sha, job, ofTree, exceptUploadId, beforeSeq, limit: BATCHES_AT_ONCE };
     const batches = await store.testIngest.findEarlier(kept.repository.id, query);
     for (const { seq, facts: of, failures } of batches) {
       await step();
-      const { uploadId, branch, prNumber, jobAttempt } = of;
-      const common = { uploadId, branch, prNumber, jobAttempt };
+      const { uploadId, sha: commit, tree: tested, candidateId, branch, prNumber, jobAttempt } = of;
+      const common = { uploadId, sha: commit, tree: tested, candidateId, branch, prNumber, jobAttempt };
       const failed = Map.groupBy(failures, ({ testNo }) => testNo);
       for (const [no, all] of failed) {
         const at = Math.max(...all.map((failure) => failure.at));
@@ -48,6 +52,13 @@ export async function findEarlierOutcomes(
     if (batches.length < BATCHES_AT_ONCE) break;
   }
   return found;
+}
+
+/** Batches that were received before hold no run within the time in which outcomes of a tree are compared. */
+function sinceOf(groups: RunsByTest): Instant {
+  let first = Number.MAX_SAFE_INTEGER;
+  for (const runs of groups.values()) for (const { startedAt } of runs) first = Math.min(first, startedAt);
+  return first - SAME_TREE_MS - MAX_AHEAD_MS;
 }
 
 function numbersOfFailing(kept: KeptTests, groups: RunsByTest): readonly number[] {

@@ -9,15 +9,17 @@ import type { ReadFacts } from './read/read-run.ts';
 
 export function batchFactsOf(
   uploadId: string,
-  { fields, job, jobAttempt }: ReadFacts,
+  { fields, job, jobAttempt, tree = null }: ReadFacts,
   { flaw }: { readonly flaw: EvidenceFlaw | null },
 ): BatchFacts {
-  const { branch, sha, jobName, jobUrl, prNumber } = fields;
-  return { uploadId, branch, sha, job, jobAttempt, jobName: jobName ?? '', jobUrl, prNumber, flaw };
+  const { branch, sha, jobName, jobUrl, prNumber, candidateId } = fields;
+  const named = { jobName: jobName ?? '', jobUrl, prNumber };
+  return { uploadId, branch, sha, tree, candidateId, job, jobAttempt, ...named, flaw };
 }
 
-export function uploadFactsOf({ uploadId, branch, sha, job, jobAttempt, prNumber, flaw }: BatchFacts): UploadFacts {
-  return { id: uploadId, branch, sha, job, jobAttempt, prNumber, flaw };
+export function uploadFactsOf({ uploadId: id, ...facts }: BatchFacts): UploadFacts {
+  const { branch, sha, tree, candidateId, job, jobAttempt, prNumber, flaw } = facts;
+  return { id, branch, sha, tree, candidateId, job, jobAttempt, prNumber, flaw };
 }
 
 /** The settings that a repository's tests follow, and the previous ones while a change is being applied. */

@@ -181,7 +181,7 @@ export function forgeContract(name: string, createWorld: () => Promise<ForgeWorl
       assert.equal((await find(number))?.headSha, headSha);
     });
 
-    test('the tree of a commit is known on whatever branch or pull request, and that of one that was never pushed is not [U45]', async () => {
+    test('the tree of a commit is known on whatever branch or pull request, and that of one that was never pushed is not [U45] [F86]', async () => {
       const { headSha } = await world.openPullRequest('main', { files: { 'known.txt': 'k\n' } });
       const tree = await world.forge.findTree(world.repository, headSha);
       assert.match(tree ?? '', /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/);
