@@ -181,6 +181,7 @@ function scopeFor({ commit, job }: CommitRun, attempt: number): UploadScope {
   const upload = {
     id: `${commit}-${job}-${attempt}`,
     branch: isMain ? 'main' : `change-${commit}`,
+    isTestBranch: false,
     sha: `sha-${commit}`,
     tree: null,
     candidateId: null,

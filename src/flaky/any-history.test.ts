@@ -80,7 +80,7 @@ const COMMITS = [
 /** Some time passes, then an upload arrives or the monitors are evaluated. */
 const aStep = fc.record({
   minutes: fc.integer({ min: 0, max: 500 }),
-  branch: fc.constantFrom('main', 'main', 'change'),
+  branch: fc.constantFrom('main', 'main', 'change', 'sluice/change'),
   commit: fc.constantFrom(...COMMITS),
   job: fc.constantFrom('linux', 'windows'),
   jobAttempt: fc.constantFrom(null, null, 1, 2),
@@ -101,6 +101,7 @@ function toldOf(step: Step, index: number, at: number): Told {
       ...commit,
       id: `u${index}`,
       branch,
+      isTestBranch: branch.startsWith('sluice/'),
       job,
       jobAttempt,
       flaw,

@@ -51,7 +51,7 @@ async function recountSome(store: Store, { kept, settings }: Kept, of: Recount):
   const testNos = numbers.filter((no) => kept.byNo[no] !== undefined);
   for await (const read of readRunsInSteps(store, kept.repository.id, { testNos, since, step: of.step })) {
     for (const test of read.testNos.flatMap((no) => kept.byNo[no] ?? [])) {
-      const past = ofTest(test, read.batches, of);
+      const past = ofTest(test, read.batches, { ...of, kept });
       const { state, events: happened } = takeBack(test.state, settings.monitors, { ...past, at });
       test.state = state;
       for (const event of happened) events.push(eventRowOf(test.row.id, event));
@@ -67,11 +67,15 @@ async function recountSome(store: Store, { kept, settings }: Kept, of: Recount):
   kept.seq = seq;
 }
 
-function ofTest({ row }: KeptTest, batches: readonly StoredBatch[], { upload, ignored }: Recount) {
+function ofTest(
+  { row }: KeptTest,
+  batches: readonly StoredBatch[],
+  { upload, ignored, kept }: Recount & Pick<Kept, 'kept'>,
+) {
   const own = batches.flatMap(({ facts, receivedAt, runs }) => {
     const some = runs.filter(({ testNo }) => testNo === row.no);
     const observed = some.map((run) => ({ ...run, attempt: null, rerunOf: null }));
-    return some.length === 0 ? [] : [{ upload: uploadFactsOf(facts), at: receivedAt, runs: observed }];
+    return some.length === 0 ? [] : [{ upload: uploadFactsOf(facts, kept), at: receivedAt, runs: observed }];
   });
   const [taken] = own.filter((batch) => batch.upload.id === upload.id);
   const hasFailed = taken?.runs.some(({ conclusion }) => conclusion === 'FAILURE') ?? false;

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { aMonitor } from '../../test/helpers/test-history.ts';
 import { IngestWorld, junitOf, MINUTE } from '../../test/worlds/shell/ingest-world.ts';
+import type { Monitor } from '../flaky/core/monitor.ts';
+import { DEFAULT_TEST_SETTINGS } from '../flaky/settings.ts';
 import { UNKNOWN_PLACE } from '../flaky/upload-place.ts';
 import { createMemoryStore } from '../storage/sqlite/create-memory-store.ts';
 import type { UploadFields } from '../storage/uploads.ts';
@@ -133,6 +136,50 @@ describe('without trees, as in rows of 0.2.0, a commit stands for itself [F1] [F
     assert.equal((await world.test('adds')).status, 'FLAKY');
   });
 });
+
+describe('monitors and the test branches of the queue [F87]', () => {
+  const all = { branches: ['*'] };
+  const limits = { activation_threshold: 0.5, window_hours: 24, minimum_sample_size: 2 };
+  const monitors = [
+    aMonitor({ type: 'failure_rate', action: { classify: 'BROKEN' }, parameters: limits, ...all }),
+    aMonitor({
+      type: 'failure_count',
+      parameters: { failure_count: 2, window_minutes: 600, resolution_timeout_minutes: 600 },
+      ...all,
+    }),
+    aMonitor({
+      type: 'skipped_test',
+      action: { labels: ['Skipped'] },
+      parameters: { window_minutes: 600, minimum_skipped_count: 1, resolution_days: 1 },
+      ...all,
+    }),
+  ];
+
+  it('failures there are counted by no rate and no number, whatever the patterns are; labels count their runs', async () => {
+    const world = await begin();
+    await setMonitors(world, monitors);
+    for (const { branch } of [CANDIDATE, REPETITION, CANDIDATE, REPETITION]) {
+      await world.upload({ adds: 'fail', sums: 'skip' }, { branch, sha: ANOTHER });
+    }
+    assert.deepEqual([(await world.test('adds')).status, (await world.test('sums')).labels], ['HEALTHY', ['Skipped']]);
+    for (const branch of ['sluice-2/change', 'sluice-2/change']) await world.upload({ adds: 'fail' }, { branch });
+    assert.equal((await world.test('adds')).status, 'BROKEN');
+  });
+
+  it('nor when a changed monitor counts the runs that are stored [F34]', async () => {
+    const world = await begin();
+    await world.upload({ adds: 'fail' }, CANDIDATE);
+    await world.upload({ adds: 'fail' }, CANDIDATE);
+    await setMonitors(world, monitors);
+    assert.equal((await world.test('adds')).status, 'HEALTHY');
+  });
+});
+
+async function setMonitors({ store, repository, loop, now }: IngestWorld, monitors: readonly Monitor[]): Promise<void> {
+  const by = { at: now, actor: 'ada', detail: '{}' };
+  assert.ok(await store.testSettings.save(repository.id, 0, { settings: DEFAULT_TEST_SETTINGS, monitors }, by));
+  await loop.runUntilIdle();
+}
 
 async function ignore({ store, repository, loop, now }: IngestWorld, uploadId: string): Promise<void> {
   const { seq } = await store.testIngest.load(repository.id, []);

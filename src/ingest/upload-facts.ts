@@ -17,9 +17,12 @@ export function batchFactsOf(
   return { uploadId, branch, sha, tree, candidateId, job, jobAttempt, ...named, flaw };
 }
 
-export function uploadFactsOf({ uploadId: id, ...facts }: BatchFacts): UploadFacts {
-  const { branch, sha, tree, candidateId, job, jobAttempt, prNumber, flaw } = facts;
-  return { id, branch, sha, tree, candidateId, job, jobAttempt, prNumber, flaw };
+export function uploadFactsOf(
+  { uploadId, branch, sha, tree, candidateId, job, jobAttempt, prNumber, flaw }: BatchFacts,
+  { testBranchPrefix }: { readonly testBranchPrefix: string },
+): UploadFacts {
+  const isTestBranch = branch.startsWith(`${testBranchPrefix}/`);
+  return { id: uploadId, branch, isTestBranch, sha, tree, candidateId, job, jobAttempt, prNumber, flaw };
 }
 
 /** The settings that a repository's tests follow, and the previous ones while a change is being applied. */

@@ -14,7 +14,10 @@ interface FlatRun extends ObservedRun {
 
 export function isActiveNaively(monitor: Monitor, told: readonly Told[], at: number, wasActive: boolean): boolean {
   const ours = told.filter(({ upload }) => upload.flaw === null);
-  const seen = ours.filter(({ upload }) => matchesAnyBranch(monitor.branches, upload.branch));
+  const countsFailures = monitor.type === 'failure_rate' || monitor.type === 'failure_count';
+  const seen = ours.filter(
+    ({ upload }) => matchesAnyBranch(monitor.branches, upload.branch) && !(countsFailures && upload.isTestBranch),
+  );
   const runs = flatten(seen);
   const ran = runs.filter((run) => run.conclusion !== 'SKIPPED');
   const dead = deadJobs(flatten(ours));

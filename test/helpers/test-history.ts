@@ -26,7 +26,7 @@ export function aMonitor(input: Readonly<Record<string, unknown>>, id = String(i
 }
 
 export function anUpload(facts: Partial<UploadFacts> & { readonly id: string }): UploadFacts {
-  const place = { branch: 'main', sha: 'c1', tree: null, candidateId: null };
+  const place = { branch: 'main', isTestBranch: false, sha: 'c1', tree: null, candidateId: null };
   return { ...place, job: 'unit', jobAttempt: null, prNumber: null, flaw: null, ...facts };
 }
 

@@ -7,6 +7,8 @@ export type Conclusion = 'SUCCESS' | 'FAILURE' | 'SKIPPED';
 export interface UploadFacts {
   readonly id: string;
   readonly branch: string;
+  /** The branch is a test branch of the merge queue. */
+  readonly isTestBranch: boolean;
   readonly sha: string;
   readonly tree: TestedTree | null;
   /** The candidate of the queue that was tested; null: none. */
