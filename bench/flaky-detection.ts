@@ -155,8 +155,8 @@ function runCommit(run: CommitRun): number {
     const failed = execute(subject, run, first, []);
     if (!failed) continue;
     executions += 1;
-    const { id, branch, prNumber, jobAttempt } = first.upload;
-    const earlier = { uploadId: id, branch, prNumber, jobAttempt, hasFailed: true, at: first.at };
+    const { id: uploadId, ...upload } = first.upload;
+    const earlier = { ...upload, uploadId, hasFailed: true, at: first.at };
     const failedAgain = execute(subject, run, second, [earlier]);
     if (!failedAgain) subject.idealAfter ??= subject.executions;
   }
@@ -181,7 +181,10 @@ function scopeFor({ commit, job }: CommitRun, attempt: number): UploadScope {
   const upload = {
     id: `${commit}-${job}-${attempt}`,
     branch: isMain ? 'main' : `change-${commit}`,
+    isTestBranch: false,
     sha: `sha-${commit}`,
+    tree: null,
+    candidateId: null,
     job,
     jobAttempt: attempt,
     prNumber: isMain ? null : commit,

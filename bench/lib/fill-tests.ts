@@ -235,6 +235,8 @@ async function addBatch(
     uploadId: randomUUID(),
     branch: commit % 2 === 0 ? 'main' : `change-${commit}`,
     sha: commit.toString(16).padStart(40, 'c0ffee'),
+    tree: null,
+    candidateId: null,
     job: `unit-${no % SHARDS}`,
     jobAttempt: null,
     jobName: `unit-${no % SHARDS}`,

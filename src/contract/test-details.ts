@@ -129,6 +129,13 @@ export const EXAMPLE_LISTED = {
   ...EXAMPLE_FIGURES,
 };
 
+const outcome = (description: string) =>
+  object(description, {
+    sha: text('Its commit.'),
+    upload_id: text('The upload that told of it.'),
+    test_run_id: Type.Optional(text('The test run of a queue that it belongs to; absent where there is none.')),
+  });
+
 export const Evidence = record('Evidence', 'What a detection follows from.', {
   runs: list(
     object('A run.', {
@@ -138,6 +145,9 @@ export const Evidence = record('Evidence', 'What a detection follows from.', {
       upload_id: text('The upload that told of it.'),
       job: Type.Optional(text('Its job or check; absent where nobody said.')),
       pr_number: Type.Optional(integer('Its pull request; absent where there is none.')),
+      tree: Type.Optional(text('Of a retry: the tree that failed and passed; absent where it is not known.')),
+      failed: Type.Optional(outcome('Of a retry in two uploads: the one in which the test failed.')),
+      passed: Type.Optional(outcome('The one in which it passed.')),
     }),
     'The latest runs that it follows from, newest first.',
   ),
@@ -218,6 +228,8 @@ export const TestDetails = record(
 );
 
 export const EXAMPLE_MONITOR_ID = '1f2b7c54-93a4-5b0e-9a39-4c1f5d1f7a10';
+export const EXAMPLE_REASON =
+  'It failed in test run 0f6fd6c4 and passed on commit 6f1c2d9a0b3e of the same tree 1a2b3c4d5e6f in unit.';
 export const EXAMPLE_EVIDENCE = {
   runs: [
     {
@@ -226,6 +238,16 @@ export const EXAMPLE_EVIDENCE = {
       branch: 'main',
       upload_id: '0b6e4c1e-0d55-4f0f-8f1b-3d9b8f6f2c11',
       job: 'unit',
+      tree: '1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d',
+      failed: {
+        sha: '9d8c7b6a5f4e3d2c1b0a9f8e7d6c5b4a39281706',
+        upload_id: 'c6a6f0a1-3b0e-4a53-9a1c-5f6b0c3f8a02',
+        test_run_id: '0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55',
+      },
+      passed: {
+        sha: '6f1c2d9a0b3e4f5a6b7c8d9e0f1a2b3c4d5e6f70',
+        upload_id: '0b6e4c1e-0d55-4f0f-8f1b-3d9b8f6f2c11',
+      },
     },
   ],
   figures: [],
@@ -253,7 +275,7 @@ export const EXAMPLE_DETAILS = {
       name: 'Pass on retry',
       is_active: true,
       active_since: '2026-09-17T10:16:02.000Z',
-      reason: 'It failed and passed on the same commit.',
+      reason: EXAMPLE_REASON,
       evidence: EXAMPLE_EVIDENCE,
     },
   ],

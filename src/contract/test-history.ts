@@ -14,7 +14,7 @@ import {
   record,
   text,
 } from './schema.ts';
-import { Evidence, EXAMPLE_EVIDENCE, EXAMPLE_MONITOR_ID, EXAMPLE_REF } from './test-details.ts';
+import { Evidence, EXAMPLE_EVIDENCE, EXAMPLE_MONITOR_ID, EXAMPLE_REASON, EXAMPLE_REF } from './test-details.ts';
 import { EXAMPLE_PAGE, Page, PageQuery, TEST_ERRORS, testOperation, testRef } from './test-scope.ts';
 
 const TestRun = record('TestCaseRun', 'One run of a test.', {
@@ -114,7 +114,7 @@ export const listTestEvents = testOperation('listTestEvents', {
           at: '2026-09-17T10:16:02.000Z',
           kind: 'STATUS_CHANGED',
           text: 'The status changed from HEALTHY to FLAKY.',
-          reason: 'Pass on retry: It failed and passed on the same commit.',
+          reason: `Pass on retry: ${EXAMPLE_REASON}`,
           from: 'HEALTHY',
           to: 'FLAKY',
         },
@@ -122,7 +122,7 @@ export const listTestEvents = testOperation('listTestEvents', {
           at: '2026-09-17T10:16:02.000Z',
           kind: 'MONITOR_ACTIVATED',
           text: 'The monitor "Pass on retry" detected it.',
-          reason: 'It failed and passed on the same commit.',
+          reason: EXAMPLE_REASON,
           monitor_id: EXAMPLE_MONITOR_ID,
           monitor_type: 'pass_on_retry',
           evidence: EXAMPLE_EVIDENCE,

@@ -68,12 +68,22 @@ const aRunSpec = fc.record({
   durationMs: fc.constantFrom(50, 99, 100, 400),
 });
 
+/** Two commits of a tree, one of another, and one whose tree is known to some uploads only. */
+const COMMITS = [
+  { sha: 'c1', tree: 't1' },
+  { sha: 'c2', tree: 't1' },
+  { sha: 'c3', tree: 't3' },
+  { sha: 'c4', tree: 't1' },
+  { sha: 'c4', tree: null },
+];
+
 /** Some time passes, then an upload arrives or the monitors are evaluated. */
 const aStep = fc.record({
   minutes: fc.integer({ min: 0, max: 500 }),
-  branch: fc.constantFrom('main', 'main', 'change'),
-  sha: fc.constantFrom('c1', 'c2', 'c3'),
+  branch: fc.constantFrom('main', 'main', 'change', 'sluice/change'),
+  commit: fc.constantFrom(...COMMITS),
   job: fc.constantFrom('linux', 'windows'),
+  jobAttempt: fc.constantFrom(null, null, 1, 2),
   flaw: fc.constantFrom(null, null, null, 'FORK' as const),
   runs: fc.array(aRunSpec, { maxLength: 3 }),
 });
@@ -82,11 +92,22 @@ type Step = typeof aStep extends fc.Arbitrary<infer T> ? T : never;
 const someSteps = fc.array(aStep, { maxLength: 25 });
 
 function toldOf(step: Step, index: number, at: number): Told {
-  const { branch, sha, job, flaw } = step;
+  const { branch, commit, job, jobAttempt, flaw } = step;
   const runs = step.runs.map(({ conclusion, minutesAgo, durationMs }) =>
     aRun(conclusion as 'SUCCESS', at - minutesAgo * MINUTE, { durationMs }),
   );
-  return { upload: anUpload({ id: `u${index}`, branch, sha, job, flaw }), runs };
+  return {
+    upload: anUpload({
+      ...commit,
+      id: `u${index}`,
+      branch,
+      isTestBranch: branch.startsWith('sluice/'),
+      job,
+      jobAttempt,
+      flaw,
+    }),
+    runs,
+  };
 }
 
 function activeOf(state: TestState | undefined): readonly string[] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aTest } from '../../test/helpers/store-rows.ts';
-import { aMonitor } from '../../test/helpers/test-history.ts';
+import { aMonitor, anUpload } from '../../test/helpers/test-history.ts';
 import type { RepositoryId } from '../storage/repositories.ts';
 import { quarantineBy } from '../storage/test-codec.ts';
 import { pathsOf } from './core/paths.ts';
@@ -21,15 +21,7 @@ const COUNT = aMonitor({
 });
 const INNER = 'with coupon';
 
-const upload = (id: string, sha = id): UploadFacts => ({
-  id,
-  sha,
-  branch: 'main',
-  job: 'unit',
-  jobAttempt: null,
-  prNumber: null,
-  flaw: null,
-});
+const upload = (id: string, sha = id): UploadFacts => anUpload({ id, sha });
 
 const run = (path: string | null, conclusion: ObservedRun['conclusion'], at = NOON): ObservedRun => ({
   ...{ conclusion, startedAt: at, durationMs: 1, attempt: null, rerunOf: null },
@@ -45,7 +37,7 @@ function fold(...uploads: readonly { of: UploadFacts; at: number; runs: Observed
 }
 
 const failedThere = (...failedPaths: (string | null)[]): EarlierOutcome[] => [
-  { uploadId: 'u1', branch: 'main', prNumber: null, jobAttempt: null, hasFailed: true, at: NOON, failedPaths },
+  { ...upload('u1', 'c'), uploadId: 'u1', hasFailed: true, at: NOON, failedPaths },
 ];
 
 describe('tests of one id in several suites [F50]', () => {

@@ -2,8 +2,8 @@
  * Folds the runs of an upload into the states of their tests.
  *
  * For each upload the caller calls `scopeOf` once, and then `observe` for each test. Besides the test's state,
- * `observe` needs one thing from the store, `earlier`: the outcomes of the test in other uploads of the same commit and
- * job. Without other uploads of that commit and job it is empty. Otherwise it holds exactly
+ * `observe` needs one thing from the store, `earlier`: the outcomes of the test in other uploads of the same job and the
+ * same commit or tree. Without such uploads it is empty. Otherwise it holds exactly
  * - their failures, of any test of this upload (the index of failures by commit), and
  * - for the tests that fail in this upload, whether they passed there.
  *
@@ -12,7 +12,7 @@
 import type { Instant } from '../lib/clock.ts';
 import { matchesAnyBranch } from './core/branch-pattern.ts';
 import type { Batch } from './core/detector.ts';
-import type { Monitor } from './core/monitor.ts';
+import { COUNTING_FAILURES, type Monitor } from './core/monitor.ts';
 import { groupByPath, notePaths } from './core/paths.ts';
 import { noteJob } from './core/platform.ts';
 import { passingMultiplicity } from './core/retry.ts';
@@ -26,7 +26,7 @@ export interface UploadScope {
   readonly upload: UploadFacts;
   readonly at: Instant;
   readonly monitors: readonly Monitor[];
-  /** The monitors that match the upload's branch. */
+  /** The monitors that count the upload's runs. */
   readonly looking: readonly Monitor[];
 }
 
@@ -39,8 +39,13 @@ export interface Observed extends Changed<TestState> {
 }
 
 export function scopeOf(upload: UploadFacts, monitors: readonly Monitor[], at: Instant): UploadScope {
-  const looking = monitors.filter(({ enabled, branches }) => enabled && matchesAnyBranch(branches, upload.branch));
+  const looking = monitors.filter((monitor) => monitor.enabled && countsRuns(monitor, upload));
   return { upload, at, monitors, looking };
+}
+
+// SPEC F87
+function countsRuns({ type, branches }: Monitor, { branch, isTestBranch }: UploadFacts): boolean {
+  return !(isTestBranch && COUNTING_FAILURES.has(type)) && matchesAnyBranch(branches, branch);
 }
 
 /** Folds the runs of one test in one upload, then decides. `before` is undefined for a new test. */

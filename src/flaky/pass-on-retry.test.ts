@@ -142,7 +142,7 @@ describe('pass on retry', () => {
     const after = expire(world.state, monitors, START + 2 * MINUTE + 3 * DAY);
     assert.equal(after.state.status, 'HEALTHY');
     assert.equal(after.state.nextCheckAt, null);
-    assert.equal(after.state.statusReason, 'For 3 days it did not both fail and pass on one commit.');
+    assert.equal(after.state.statusReason, 'For 3 days it did not both fail and pass on one commit or tree.');
   });
 
   it('looks only at branches in its scope, on both sides [F5]', () => {

@@ -1,8 +1,8 @@
 import type { Instant } from '../lib/clock.ts';
 import type { Monitor } from './core/monitor.ts';
 import { onlyPathOf, pathsOf } from './core/paths.ts';
-import type { RetryEvent } from './core/retry.ts';
-import type { EarlierOutcome, ObservedRun, UploadFacts } from './core/run.ts';
+import { outcomeOf, type RetryEvent } from './core/retry.ts';
+import { type EarlierOutcome, isSameCode, type ObservedRun, type UploadFacts } from './core/run.ts';
 import { type MonitorData, newTestState, type TestState } from './core/state.ts';
 import { standing, withRetries } from './detectors/pass-on-retry.ts';
 import { evaluate, expire } from './evaluate.ts';
@@ -35,7 +35,7 @@ export function replay(
     const runs = batch.runs.map((run) => ({ ...run, path }));
     const { looking } = scopeOf(upload, monitors, at);
     const folding = hasOnePath ? looking : looking.filter(({ type }) => type !== 'pass_on_retry');
-    state = fold(state, { upload, runs, earlier: before.flatMap((other) => outcomeOf(other, upload)), at }, folding);
+    state = fold(state, { upload, runs, earlier: before.flatMap((other) => earlierOf(other, upload)), at }, folding);
     const retries = remembered.filter(({ uploadId }) => uploadId === upload.id);
     state = withRetries(state, looking, retries);
     state = evaluate(state, { monitors, looking: monitors, at }).state;
@@ -59,11 +59,10 @@ function retriesToKeep(
   });
 }
 
-function outcomeOf({ upload, runs }: PastRuns, asking: UploadFacts): readonly EarlierOutcome[] {
-  const { id: uploadId, branch, prNumber, jobAttempt } = upload;
-  if (uploadId === asking.id || upload.sha !== asking.sha || upload.job !== asking.job) return [];
+function earlierOf({ upload, runs }: PastRuns, asking: UploadFacts): readonly EarlierOutcome[] {
+  const { id: uploadId, sha, tree, candidateId, branch, prNumber, jobAttempt } = upload;
+  if (uploadId === asking.id || !isSameCode(upload, asking)) return [];
   const ran = runs.filter(({ conclusion }) => conclusion !== 'SKIPPED');
   if (ran.length === 0) return [];
-  const hasFailed = ran.some(({ conclusion }) => conclusion === 'FAILURE');
-  return [{ uploadId, branch, prNumber, jobAttempt, hasFailed, at: Math.max(...ran.map((run) => run.startedAt)) }];
+  return [{ uploadId, sha, tree, candidateId, branch, prNumber, jobAttempt, ...outcomeOf(ran) }];
 }

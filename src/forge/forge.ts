@@ -35,8 +35,8 @@ export interface BranchReader {
   findBranchHead(repository: ForgeRepository, branch: string): Promise<Sha | undefined>;
   /** A commit counts as its own ancestor. */
   isAncestor(question: AncestryQuestion): Promise<boolean>;
-  /** Finds the commit on any branch, pull request or candidate. */
-  hasCommit(repository: ForgeRepository, sha: Sha): Promise<boolean>;
+  /** The tree of a commit of any branch, pull request or candidate. Undefined when the repository lacks the commit. */
+  findTree(repository: ForgeRepository, sha: Sha): Promise<Sha | undefined>;
   listLine(question: LineQuestion): Promise<LineAnswer>;
 }
 

@@ -2,12 +2,13 @@ import { changeMonitors, monitorsToRefold } from '../flaky/acts.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../flaky/core/detector.ts';
 import type { Monitor } from '../flaky/core/monitor.ts';
 import { onlyPathOf } from '../flaky/core/paths.ts';
+import type { UploadFacts } from '../flaky/core/run.ts';
 import { expire } from '../flaky/evaluate.ts';
 import { fold, scopeOf } from '../flaky/observe.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Store } from '../storage/store.ts';
 import { eventRowOf, quarantineSettingsOf, uploadFactsOf } from '../storage/test-codec.ts';
-import type { BatchFacts, StoredRun, TestMemory } from '../storage/test-ingest.ts';
+import type { StoredRun, TestMemory } from '../storage/test-ingest.ts';
 import type { StoredTestSettings } from '../storage/test-settings.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
 import { type KeptTest, type KeptTests, showState, takeMemory } from './kept-tests.ts';
@@ -79,7 +80,8 @@ async function countFromRuns(
       for (const [no, own] of Map.groupBy(runs, (run) => run.testNo)) {
         const test = kept.byNo[no];
         const monitors = test === undefined ? undefined : begun.get(test);
-        if (test !== undefined && monitors !== undefined) countRuns(test, { facts, runs: own, monitors, at });
+        if (test !== undefined && monitors !== undefined)
+          countRuns(test, { upload: uploadFactsOf(facts, kept), runs: own, monitors, at });
       }
     }
   }
@@ -93,18 +95,18 @@ async function countFromRuns(
 function countRuns(
   test: KeptTest,
   {
-    facts,
+    upload,
     runs,
     monitors,
     at,
   }: {
-    readonly facts: BatchFacts;
+    readonly upload: UploadFacts;
     readonly runs: readonly StoredRun[];
     readonly monitors: readonly Monitor[];
     readonly at: Instant;
   },
 ): void {
-  const { upload, looking } = scopeOf(uploadFactsOf(facts), monitors, at);
+  const { looking } = scopeOf(upload, monitors, at);
   const path = onlyPathOf(test.state);
   const observed = runs.map((run) => ({ ...run, attempt: null, rerunOf: null, path }));
   test.state = fold(test.state, { upload, runs: observed, earlier: [], at }, looking);

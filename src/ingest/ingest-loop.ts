@@ -131,7 +131,7 @@ class Loop implements IngestLoop {
     this.#busyAt = clock.now();
     this.#turns = new UploadTurns(store, clock, options);
     const step = () => this.#step();
-    this.#kept = new KeptRepositories(store, clock, step);
+    this.#kept = new KeptRepositories(store, clock, { ...options, step });
     const isPaused = (repositoryId: RepositoryId) => this.#turns.isPaused(repositoryId);
     const begin = ({ id, organizationId }: Repository, work: () => Promise<void>) =>
       this.#turns.look({ repositoryId: id, organizationId }, work);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { madeForEach } from '../../test/helpers/made.ts';
 import { IngestWorld, junitOf, MINUTE, type Report } from '../../test/worlds/shell/ingest-world.ts';
 import { DEFAULT_TEST_SETTINGS, defaultMonitors } from '../flaky/settings.ts';
-import type { UploadPlace } from '../flaky/upload-place.ts';
+import { UNKNOWN_PLACE, type UploadPlace } from '../flaky/upload-place.ts';
 import { createMemoryStore } from '../storage/sqlite/create-memory-store.ts';
 
 const NAMES = Array.from({ length: 200 }, (_, index) => `t${index}`);
@@ -117,7 +117,7 @@ function takingBack(): void {
 
 function places(): void {
   const aWorld = async (place: Partial<UploadPlace>) => {
-    const findPlace = async () => ({ hasCommit: true, candidateId: null, check: null, ...place });
+    const findPlace = async () => ({ ...UNKNOWN_PLACE, hasCommit: true, ...place });
     return IngestWorld.create(createMemoryStore(), { findPlace });
   };
 

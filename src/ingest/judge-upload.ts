@@ -26,25 +26,28 @@ function protectionOf(settings: TestSettings): OutageProtection {
   return { isEnabled, threshold };
 }
 
-/** The built-in runner knows where it ran, and a fork's claims are not asked about. */
+/** The built-in runner knows where it ran, up to the tree, and a fork's claims are not asked about. */
 export async function findPlaceOf(
   findPlace: (question: PlaceQuestion) => Promise<UploadPlace>,
   upload: Upload,
   { fields, isFork }: ReadFacts,
 ): Promise<UploadPlace> {
-  if (upload.kind === 'runner' || isFork) return UNKNOWN_PLACE;
-  const { sha, branch, jobName } = fields;
-  return findPlace({ repositoryId: upload.repositoryId, sha, branch, jobName });
+  if (isFork) return UNKNOWN_PLACE;
+  const { sha, branch, jobName, candidateId } = fields;
+  const isOfRunner = upload.kind === 'runner';
+  const { repositoryId } = upload;
+  const place = await findPlace({ repositoryId, sha, branch, jobName, candidateId, isOfRunner });
+  return isOfRunner ? { ...UNKNOWN_PLACE, tree: place.tree } : place;
 }
 
 /**
  * Results of a test branch belong to its candidate, regardless of the token. They belong to its check if the upload
  * names no other.
  */
-export function placedFacts(facts: ReadFacts, { candidateId, check }: UploadPlace): ReadFacts {
+export function placedFacts(facts: ReadFacts, { candidateId, check, tree }: UploadPlace): ReadFacts {
   const { fields } = facts;
-  if (fields.candidateId !== null || candidateId === null) return facts;
-  return { ...facts, fields: { ...fields, candidateId, check: fields.check ?? check } };
+  if (fields.candidateId !== null || candidateId === null) return { ...facts, tree };
+  return { ...facts, tree, fields: { ...fields, candidateId, check: fields.check ?? check } };
 }
 
 // SPEC U45

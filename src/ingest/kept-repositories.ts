@@ -20,14 +20,20 @@ const MAX_TRIES = 50;
 export class KeptRepositories {
   readonly #store: Store;
   readonly #clock: Timing;
+  readonly #testBranchPrefix: string;
   readonly #step: () => Promise<void>;
   readonly #all = new Map<RepositoryId, KeptTests>();
   readonly #repositories = new Map<RepositoryId, Repository>();
   readonly #organizations = new Map<OrganizationId, string>();
 
-  constructor(store: Store, clock: Timing, step: () => Promise<void>) {
+  constructor(
+    store: Store,
+    clock: Timing,
+    { testBranchPrefix, step }: { readonly testBranchPrefix: string; readonly step: () => Promise<void> },
+  ) {
     this.#store = store;
     this.#clock = clock;
+    this.#testBranchPrefix = testBranchPrefix;
     this.#step = step;
   }
 
@@ -105,7 +111,8 @@ export class KeptRepositories {
   async #open(repository: Repository): Promise<KeptTests> {
     const known = this.#all.get(repository.id);
     if (known !== undefined) return known;
-    const kept = await KeptTests.open(this.#store, repository, this.#clock.now());
+    const testBranchPrefix = this.#testBranchPrefix;
+    const kept = await KeptTests.open(this.#store, { repository, testBranchPrefix, at: this.#clock.now() });
     this.#all.set(repository.id, kept);
     return kept;
   }

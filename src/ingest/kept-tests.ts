@@ -44,6 +44,12 @@ const RUNS_PER_TEST = 10;
 /** Tests whose memories are stored in one transaction. */
 const SLICE_TESTS = 512;
 
+interface Opening {
+  readonly repository: Repository;
+  readonly testBranchPrefix: string;
+  readonly at: Instant;
+}
+
 interface BatchRuns {
   readonly batch: UncountedBatch;
   readonly runs: StoredRun[];
@@ -51,6 +57,7 @@ interface BatchRuns {
 
 export class KeptTests {
   readonly repository: Repository;
+  readonly testBranchPrefix: string;
   readonly byId = new Map<string, KeptTest>();
   readonly byNo: (KeptTest | undefined)[] = [];
   /** Slices that have uncounted runs. */
@@ -67,17 +74,19 @@ export class KeptTests {
   readonly #uncounted = new Map<number, BatchRuns[]>();
   #indexedRuns = 0;
 
-  private constructor(store: Store, repository: Repository, { seq, nextTestNo }: LoadedTests, at: Instant) {
+  private constructor(store: Store, { repository, testBranchPrefix, seq, nextTestNo, at }: Opening & LoadedTests) {
     this.#store = store;
     this.repository = repository;
+    this.testBranchPrefix = testBranchPrefix;
     this.seq = seq;
     this.nextTestNo = nextTestNo;
     this.lastUsedAt = at;
     this.lastBatchAt = at;
   }
 
-  static async open(store: Store, repository: Repository, at: Instant): Promise<KeptTests> {
-    const kept = new KeptTests(store, repository, await store.testIngest.load(repository.id, []), at);
+  static async open(store: Store, opening: Opening): Promise<KeptTests> {
+    const { repository } = opening;
+    const kept = new KeptTests(store, { ...opening, ...(await store.testIngest.load(repository.id, [])) });
     // Batches are read last, so that none up to this sequence number is missing. Batches that are counted meanwhile are
     // no loss: the stored memories that are loaded later count them. Batches with a later number make this copy outdated.
     const batches = await store.testIngest.listUncounted(repository.id);
@@ -201,7 +210,7 @@ export class KeptTests {
       if (batch.seq <= known.memory.seq) continue;
       const path = onlyPathOf(test.state);
       const observed = runs.map((run) => ({ ...run, attempt: null, rerunOf: null, path }));
-      const scope = scopeOf(uploadFactsOf(batch.facts), monitors, batch.receivedAt);
+      const scope = scopeOf(uploadFactsOf(batch.facts, this), monitors, batch.receivedAt);
       test.state = observe(test.state, observed, scope).state;
       test.lastRunAt = latestStart(runs, test.lastRunAt);
       countUncounted(test, runs, batch.receivedAt);

@@ -55,7 +55,7 @@ export async function observePart(
   step: () => Promise<void>,
 ): Promise<Observations> {
   const { settings, at, facts } = part;
-  const scope = scopeOf(uploadFactsOf(facts), settings.monitors, at);
+  const scope = scopeOf(uploadFactsOf(facts, kept), settings.monitors, at);
   const acting = { settings: quarantineSettingsOf(settings.settings), at, actor: null };
   const out = {
     tests: [] as TestRow[],
@@ -88,7 +88,7 @@ export async function observePart(
  */
 export function introduceTests(kept: KeptTests, part: NewTests): Pick<TestChange, 'tests' | 'memories' | 'events'> {
   const { settings, at, facts } = part;
-  const scope = scopeOf(uploadFactsOf(facts), settings.monitors, at);
+  const scope = scopeOf(uploadFactsOf(facts, kept), settings.monitors, at);
   const acting = { settings: quarantineSettingsOf(settings.settings), at, actor: null };
   const events: TestEventRow[] = [];
   const added = inOrderOfNumbers(kept, part);

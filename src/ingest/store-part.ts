@@ -1,15 +1,17 @@
 /** Stores a part of an upload: new tests in small transactions, then runs, memories and the progress of the upload in one. */
 import type { EvidenceFlaw } from '../flaky/core/evidence.ts';
 import { groupByPath } from '../flaky/core/paths.ts';
+import { SAME_TREE_MS } from '../flaky/core/retry.ts';
 import type { EarlierOutcome } from '../flaky/core/run.ts';
 import type { SuiteRepeats } from '../junit/junit-case.ts';
+import type { Instant } from '../lib/clock.ts';
 import type { BatchFacts, TestChange } from '../storage/test-ingest.ts';
 import type { StoredTestSettings } from '../storage/test-settings.ts';
 import type { Upload } from '../storage/uploads.ts';
 import { endStatusOf, flawIssue, type JudgedUpload } from './judge-upload.ts';
 import { type KeptTests, Stale } from './kept-tests.ts';
 import { type Earlier, introduceTests, type NewTests, observePart } from './observe-part.ts';
-import type { ReadFacts, ReadRun, ReadSummary } from './read/read-run.ts';
+import { MAX_AHEAD_MS, type ReadFacts, type ReadRun, type ReadSummary } from './read/read-run.ts';
 import {
   isTied,
   type Processed,
@@ -103,11 +105,12 @@ async function commitPart(deps: ProcessingDeps, upload: Upload, to: PartToCommit
 
 function batchFactsOf(
   uploadId: string,
-  { fields, job, jobAttempt }: ReadFacts,
+  { fields, job, jobAttempt, tree = null }: ReadFacts,
   { flaw }: { readonly flaw: EvidenceFlaw | null },
 ): BatchFacts {
-  const { branch, sha, jobName, jobUrl, prNumber } = fields;
-  return { uploadId, branch, sha, job, jobAttempt, jobName: jobName ?? '', jobUrl, prNumber, flaw };
+  const { branch, sha, jobName, jobUrl, prNumber, candidateId } = fields;
+  const named = { jobName: jobName ?? '', jobUrl, prNumber };
+  return { uploadId, branch, sha, tree, candidateId, job, jobAttempt, ...named, flaw };
 }
 
 function wholeness({ part, judged, tally }: PartToStore): Pick<ReadSummary, 'isWhole' | 'problem'> {
@@ -239,17 +242,18 @@ async function findEarlierOutcomes(
   { facts, groups }: { readonly facts: BatchFacts; readonly groups: RunsByTest },
 ): Promise<Earlier> {
   if (facts.flaw !== null || facts.sha === '') return NO_OUTCOMES;
-  const { sha, job, uploadId: exceptUploadId } = facts;
+  const { sha, tree, job, uploadId: exceptUploadId } = facts;
+  const ofTree = tree === null ? undefined : { tree, since: sinceOf(groups) };
   let failingNow: readonly number[] | undefined;
   const found = new Map<number, EarlierOutcome[]>();
   let beforeSeq = Number.MAX_SAFE_INTEGER;
   for (let read = 0; read < MAX_BATCHES; read += BATCHES_AT_ONCE) {
-    const query = { sha, job, exceptUploadId, beforeSeq, limit: BATCHES_AT_ONCE };
+    const query = { sha, job, ofTree, exceptUploadId, beforeSeq, limit: BATCHES_AT_ONCE };
     const batches = await store.testIngest.findEarlier(kept.repository.id, query);
     for (const { seq, facts: of, failures } of batches) {
       await step();
-      const { uploadId, branch, prNumber, jobAttempt } = of;
-      const common = { uploadId, branch, prNumber, jobAttempt };
+      const { uploadId, sha: commit, tree: tested, candidateId, branch, prNumber, jobAttempt } = of;
+      const common = { uploadId, sha: commit, tree: tested, candidateId, branch, prNumber, jobAttempt };
       const failed = Map.groupBy(failures, ({ testNo }) => testNo);
       for (const [no, all] of failed) {
         const at = Math.max(...all.map((failure) => failure.at));
@@ -265,6 +269,13 @@ async function findEarlierOutcomes(
     if (batches.length < BATCHES_AT_ONCE) break;
   }
   return found;
+}
+
+/** Batches that were received before hold no run within the time in which outcomes of a tree are compared. */
+function sinceOf(groups: RunsByTest): Instant {
+  let first = Number.MAX_SAFE_INTEGER;
+  for (const runs of groups.values()) for (const { startedAt } of runs) first = Math.min(first, startedAt);
+  return first - SAME_TREE_MS - MAX_AHEAD_MS;
 }
 
 function numbersOfFailing(kept: KeptTests, groups: RunsByTest): readonly number[] {

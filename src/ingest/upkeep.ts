@@ -323,7 +323,7 @@ async function recountSome({ kept, settings }: Kept, of: Recount): Promise<void>
   const testNos = numbers.filter((no) => kept.byNo[no] !== undefined);
   for await (const read of kept.readRuns({ testNos, since }, of.step)) {
     for (const test of read.testNos.flatMap((no) => kept.byNo[no] ?? [])) {
-      const past = ofTest(test, read.batches, of);
+      const past = ofTest(test, read.batches, { ...of, kept });
       const { state, events: happened } = takeBack(test.state, settings.monitors, { ...past, at });
       test.state = state;
       for (const event of happened) events.push(eventRowOf(test.row.id, event));
@@ -335,11 +335,15 @@ async function recountSome({ kept, settings }: Kept, of: Recount): Promise<void>
   await kept.commit({ tests, memories, events }, at);
 }
 
-function ofTest({ row }: KeptTest, batches: readonly StoredBatch[], { upload, ignored }: Recount) {
+function ofTest(
+  { row }: KeptTest,
+  batches: readonly StoredBatch[],
+  { upload, ignored, kept }: Recount & { readonly kept: KeptTests },
+) {
   const own = batches.flatMap(({ facts, receivedAt, runs }) => {
     const some = runs.filter(({ testNo }) => testNo === row.no);
     const observed = some.map((run) => ({ ...run, attempt: null, rerunOf: null }));
-    return some.length === 0 ? [] : [{ upload: uploadFactsOf(facts), at: receivedAt, runs: observed }];
+    return some.length === 0 ? [] : [{ upload: uploadFactsOf(facts, kept), at: receivedAt, runs: observed }];
   });
   const [taken] = own.filter((batch) => batch.upload.id === upload.id);
   const hasFailed = taken?.runs.some(({ conclusion }) => conclusion === 'FAILURE') ?? false;

@@ -60,8 +60,12 @@ export function nextCheckOf(test: Pick<TestRow, 'override'>, state: TestState): 
   return Math.min(end, state.nextCheckAt);
 }
 
-export function uploadFactsOf({ uploadId, branch, sha, job, jobAttempt, prNumber, flaw }: BatchFacts): UploadFacts {
-  return { id: uploadId, branch, sha, job, jobAttempt, prNumber, flaw };
+export function uploadFactsOf(
+  { uploadId, branch, sha, tree, candidateId, job, jobAttempt, prNumber, flaw }: BatchFacts,
+  { testBranchPrefix }: { readonly testBranchPrefix: string },
+): UploadFacts {
+  const isTestBranch = branch.startsWith(`${testBranchPrefix}/`);
+  return { id: uploadId, branch, isTestBranch, sha, tree, candidateId, job, jobAttempt, prNumber, flaw };
 }
 
 export function decodeState(text: string): TestState {

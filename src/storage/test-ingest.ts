@@ -6,6 +6,7 @@
  * tests in memory then reads them again.
  */
 import type { EvidenceFlaw } from '../flaky/core/evidence.ts';
+import type { TestedTree } from '../flaky/core/run.ts';
 import type { DailyCounts } from '../flaky/daily-counts.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { RepositoryId } from './repositories.ts';
@@ -45,6 +46,9 @@ export interface BatchFacts {
   readonly uploadId: string;
   readonly branch: string;
   readonly sha: string;
+  readonly tree: TestedTree | null;
+  /** The candidate that the upload is tied to. */
+  readonly candidateId: string | null;
   /** For pass on retry: job, check and platform in one text; empty if unknown. */
   readonly job: string;
   readonly jobAttempt: number | null;
@@ -155,13 +159,15 @@ export interface MemorySlice {
 export interface EarlierQuery {
   readonly sha: string;
   readonly job: string;
+  /** Also batches of other commits of this tree, if they were received at `since` or later. */
+  readonly ofTree?: { readonly tree: TestedTree; readonly since: Instant } | undefined;
   readonly exceptUploadId: string;
   /** Only batches with smaller numbers. */
   readonly beforeSeq: number;
   readonly limit: number;
 }
 
-/** The outcomes of another upload of the same commit and job. */
+/** The outcomes of another upload of the same job and the same commit or tree. */
 export interface EarlierBatch {
   readonly seq: number;
   readonly facts: BatchFacts;
@@ -177,7 +183,7 @@ export interface TestIngest {
   /** Undefined (nothing written): the number differs, a memory counts more runs, or the upload waits no more. */
   commit(change: TestChange, at: Instant): Promise<number | undefined>;
   countTests(repositoryId: RepositoryId): Promise<number>;
-  /** Other batches of this commit and job that are evidence, the newest first. */
+  /** Other batches of this job and this commit or tree that are evidence, the newest first. */
   findEarlier(repositoryId: RepositoryId, of: EarlierQuery): Promise<readonly EarlierBatch[]>;
   /** The given tests that passed in a batch, each with its latest passing start. */
   findPasses(

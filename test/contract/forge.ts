@@ -172,7 +172,7 @@ export function forgeContract(name: string, createWorld: () => Promise<ForgeWorl
         () => find(number),
         () => world.forge.findBranchHead(world.repository, 'main'),
         () => world.forge.isAncestor({ repository: world.repository, ancestor: headSha, descendant: headSha }),
-        () => world.forge.hasCommit(world.repository, headSha),
+        () => world.forge.findTree(world.repository, headSha),
       ];
       for (const ask of [...questions, ...questions]) await assert.rejects(ask(), isUnavailable);
       assert.equal(typeof (await world.forge.checkAccess(world.repository)), 'string');
@@ -181,10 +181,12 @@ export function forgeContract(name: string, createWorld: () => Promise<ForgeWorl
       assert.equal((await find(number))?.headSha, headSha);
     });
 
-    test('a commit is known on whatever branch or pull request, and one that was never pushed is not [U45]', async () => {
+    test('the tree of a commit is known on whatever branch or pull request, and that of one that was never pushed is not [U45] [F86]', async () => {
       const { headSha } = await world.openPullRequest('main', { files: { 'known.txt': 'k\n' } });
-      const has = (sha: Sha) => world.forge.hasCommit(world.repository, sha);
-      assert.deepEqual([await has(headSha), await has('d'.repeat(headSha.length) as Sha)], [true, false]);
+      const tree = await world.forge.findTree(world.repository, headSha);
+      assert.match(tree ?? '', /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/);
+      assert.notEqual(tree, headSha);
+      assert.equal(await world.forge.findTree(world.repository, 'd'.repeat(headSha.length) as Sha), undefined);
     });
 
     test('many questions at once are all answered', async () => {

@@ -170,13 +170,19 @@ export class NaiveTests {
     return true;
   }
 
-  #findEarlier({ sha, job, exceptUploadId, beforeSeq, limit }: EarlierQuery) {
-    const isWanted = ({ seq, facts }: Batch) =>
-      seq < beforeSeq &&
-      facts.sha === sha &&
-      facts.job === job &&
-      facts.uploadId !== exceptUploadId &&
-      facts.flaw === null;
+  #findEarlier({ sha, job, ofTree, exceptUploadId, beforeSeq, limit }: EarlierQuery) {
+    const isOfTree = ({ facts: { tree }, receivedAt }: Batch) =>
+      ofTree !== undefined && tree === ofTree.tree && receivedAt >= ofTree.since;
+    const isWanted = (batch: Batch) => {
+      const { seq, facts } = batch;
+      return (
+        seq < beforeSeq &&
+        (facts.sha === sha || isOfTree(batch)) &&
+        facts.job === job &&
+        facts.uploadId !== exceptUploadId &&
+        facts.flaw === null
+      );
+    };
     const newest = this.#batches.filter(isWanted).toSorted((one, other) => other.seq - one.seq);
     return newest.slice(0, limit).map(({ seq, facts }): EarlierBatch => {
       const failures = this.#failures.filter((failure) => failure.seq === seq);

@@ -103,7 +103,11 @@ async function commit(store: ComparedStore, id: RepositoryId, step: Extract<Step
   const memories = all
     .filter(({ no }) => ran.has(no) || no >= nextTestNo)
     .map(({ no }) => aMemory(no, { seq: seq + 1, lastRunAt: ran.has(no) ? at : null }));
-  const batch = { facts: facts({ uploadId: `u${seq}`, branch: step.branch, prNumber: seq % 3 || null }), runs };
+  const code = { sha: `c${seq % 2}`, tree: seq % 5 === 0 ? null : `t${seq % 3}` };
+  const batch = {
+    facts: facts({ uploadId: `u${seq}`, branch: step.branch, prNumber: seq % 3 || null, ...code }),
+    runs,
+  };
   const events = changed.map((row) => ({ testId: row.id, at, kind: step.status, actor: null, detail: '{}' }));
   const tests = [...added.filter((row) => !changed.some((other) => other.id === row.id)), ...changed];
   return store.testIngest.commit(aChange(id, seq, { tests, memories, batch, failures, events }), at);
@@ -144,10 +148,8 @@ async function readAll(store: ComparedStore, id: RepositoryId, of: { readonly si
     runs.push(await tests.listEvents({ ...page, watermark: loaded.seq, testId }));
   }
   const earlier = await testIngest.findEarlier(id, {
-    ...facts(),
-    exceptUploadId: 'u0',
-    beforeSeq: loaded.seq,
-    limit: 3,
+    ...{ sha: 'c1', job: 'unit', exceptUploadId: 'u0', beforeSeq: loaded.seq, limit: 3 },
+    ...(loaded.seq % 2 === 0 && { ofTree: { tree: 't1', since } }),
   });
   const passes = [];
   // Passes older than the latest forgetting may or may not be left.

@@ -37,6 +37,8 @@ export function facts(values: Partial<BatchFacts> = {}): BatchFacts {
     uploadId: randomUUID(),
     branch: 'main',
     sha: 'a'.repeat(40),
+    tree: null,
+    candidateId: null,
     job: 'unit',
     jobAttempt: null,
     jobName: 'unit',
@@ -244,6 +246,43 @@ function batchPromises({ inRepository, inStore }: StoreTests): void {
       assert.deepEqual(await tests.countRuns(id, [{ testId: row.id, since }]), [count]);
       const read = await testIngest.readRuns(id, [2], since);
       assert.equal(read.flatMap(({ runs }) => runs).length, (later.length * 3) / 2);
+    },
+  );
+
+  inStore(
+    'other uploads of a tree and job are found from an instant on, and those of the commit whatever their tree is [F85] [F86]',
+    async ({ store, testIngest, tests }) => {
+      const { id } = await storeTests(store, 2);
+      const [sha, tree] = [randomUUID(), randomUUID()];
+      const commit = async (of: Partial<BatchFacts>, at = NOON) => {
+        const change = aChange(id, await tests.getWatermark(id), {
+          batch: { facts: facts(of), runs: [aStoredRun(1)] },
+        });
+        return testIngest.commit(change, at);
+      };
+      const old = await commit({ sha, tree: null }, NOON - 2 * DAY_MS);
+      const ofCandidate = { sha: 'other', tree, candidateId: 'c-1' };
+      const other = await commit(ofCandidate);
+      for (const [of, at] of [
+        [{ ...ofCandidate, sha: 'before' }, NOON - 1],
+        [{ ...ofCandidate, job: 'lint' }],
+        [{ ...ofCandidate, flaw: 'IGNORED' as const }],
+        [{ ...ofCandidate, uploadId: 'own' }],
+        [{ sha: 'other', tree: 'another' }],
+        [{ sha: 'other', tree: null }],
+      ] as const) {
+        await commit(of, at);
+      }
+      const same = await commit({ sha, tree });
+      const query = { sha, job: 'unit', exceptUploadId: 'own', beforeSeq: 99, limit: 9 };
+      const find = async (more: object) => testIngest.findEarlier(id, { ...query, ...more });
+      const ofTree = { tree, since: NOON };
+      assert.deepEqual(pluck(await find({ ofTree }), 'seq'), [same, other, old]);
+      assert.deepEqual(pluck(await find({ ofTree, limit: 2 }), 'seq'), [same, other]);
+      assert.deepEqual(pluck(await find({ ofTree, beforeSeq: other }), 'seq'), [old]);
+      assert.deepEqual(pluck(await find({}), 'seq'), [same, old]);
+      const [, found] = await find({ ofTree });
+      assert.deepEqual([found?.facts.tree, found?.facts.candidateId], [tree, 'c-1']);
     },
   );
 

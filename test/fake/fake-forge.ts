@@ -100,8 +100,8 @@ export class FakeForge implements Forge {
     return git.isAncestor(ancestor, descendant);
   }
 
-  async hasCommit(_repository: ForgeRepository, sha: Sha): Promise<boolean> {
-    return this.#answer().findCommit(sha) !== undefined;
+  async findTree(_repository: ForgeRepository, sha: Sha): Promise<Sha | undefined> {
+    return this.#answer().findCommit(sha)?.tree;
   }
 
   async listLine({ head, since, limit, heads }: LineQuestion): Promise<LineAnswer> {

@@ -4,7 +4,7 @@ import { matchesAnyBranch } from '../../src/flaky/core/branch-pattern.ts';
 import { sliceMs } from '../../src/flaky/core/buckets.ts';
 import type { Monitor } from '../../src/flaky/core/monitor.ts';
 import { occasionSliceMs } from '../../src/flaky/core/occasions.ts';
-import type { ObservedRun } from '../../src/flaky/core/run.ts';
+import type { ObservedRun, UploadFacts } from '../../src/flaky/core/run.ts';
 import { DAY, HOUR, MINUTE, type Told } from './test-history.ts';
 
 interface FlatRun extends ObservedRun {
@@ -14,7 +14,10 @@ interface FlatRun extends ObservedRun {
 
 export function isActiveNaively(monitor: Monitor, told: readonly Told[], at: number, wasActive: boolean): boolean {
   const ours = told.filter(({ upload }) => upload.flaw === null);
-  const seen = ours.filter(({ upload }) => matchesAnyBranch(monitor.branches, upload.branch));
+  const countsFailures = monitor.type === 'failure_rate' || monitor.type === 'failure_count';
+  const seen = ours.filter(
+    ({ upload }) => matchesAnyBranch(monitor.branches, upload.branch) && !(countsFailures && upload.isTestBranch),
+  );
   const runs = flatten(seen);
   const ran = runs.filter((run) => run.conclusion !== 'SKIPPED');
   const dead = deadJobs(flatten(ours));
@@ -105,14 +108,21 @@ function retryInstants(seen: readonly Told[], ours: readonly Told[]): readonly n
   const instants: number[] = [];
   for (const one of seen) {
     for (const other of seen) {
-      const isSamePlace = one.upload.sha === other.upload.sha && one.upload.job === other.upload.job;
-      if (isSamePlace && failed(one) && passed(other)) instants.push(Math.max(lastOf(one), lastOf(other)));
+      if (one.upload.job !== other.upload.job || !failed(one) || !passed(other)) continue;
+      const [failedAt, passedAt] = [lastOf(ran(one).filter(isFailure)), lastOf(ran(other))];
+      const isSameTree = one.upload.tree !== null && one.upload.tree === other.upload.tree;
+      const isSoon = Math.abs(failedAt - passedAt) <= DAY;
+      const isSameCommit = one.upload.sha === other.upload.sha;
+      if (isPartOf(one.upload, other.upload)) continue;
+      const isPart = ({ upload }: Told) => upload.tree === other.upload.tree && isPartOf(upload, other.upload);
+      const hasFailedPart = seen.some((part) => failed(part) && isPart(part));
+      if (isSameCommit || (isSameTree && isSoon && !hasFailedPart)) instants.push(Math.max(failedAt, passedAt));
     }
   }
   const twins = new Set(ours.filter((told) => passed(told) && ran(told).length > 1).map((told) => ran(told).length));
   if (twins.size > 0) return instants;
   for (const told of seen) {
-    const failures = ran(told).filter((run) => run.conclusion === 'FAILURE');
+    const failures = ran(told).filter(isFailure);
     const first = Math.min(...failures.map((run) => run.startedAt));
     const later = ran(told).filter((run) => run.conclusion === 'SUCCESS' && run.startedAt > first);
     if (later.length > 0) instants.push(Math.max(...later.map((run) => run.startedAt)));
@@ -120,7 +130,10 @@ function retryInstants(seen: readonly Told[], ours: readonly Told[]): readonly n
   return instants;
 }
 
+const isPartOf = (one: UploadFacts, other: UploadFacts) =>
+  one.sha === other.sha && one.job === other.job && one.jobAttempt !== null && one.jobAttempt === other.jobAttempt;
 const ran = ({ runs }: Told) => runs.filter((run) => run.conclusion !== 'SKIPPED');
-const failed = (told: Told) => ran(told).some((run) => run.conclusion === 'FAILURE');
+const isFailure = ({ conclusion }: ObservedRun) => conclusion === 'FAILURE';
+const failed = (told: Told) => ran(told).some(isFailure);
 const passed = (told: Told) => ran(told).length > 0 && !failed(told);
-const lastOf = (told: Told) => Math.max(...ran(told).map((run) => run.startedAt));
+const lastOf = (runs: readonly ObservedRun[]) => Math.max(...runs.map((run) => run.startedAt));

@@ -1,5 +1,12 @@
 import type { Monitor } from '../../src/flaky/core/monitor.ts';
-import type { Conclusion, EarlierOutcome, ObservedRun, UploadFacts } from '../../src/flaky/core/run.ts';
+import { outcomeOf } from '../../src/flaky/core/retry.ts';
+import {
+  type Conclusion,
+  type EarlierOutcome,
+  isSameCode,
+  type ObservedRun,
+  type UploadFacts,
+} from '../../src/flaky/core/run.ts';
 import type { TestState } from '../../src/flaky/core/state.ts';
 import { type Observed, observe, scopeOf } from '../../src/flaky/observe.ts';
 import { parseMonitor } from '../../src/flaky/parse-monitor.ts';
@@ -19,7 +26,8 @@ export function aMonitor(input: Readonly<Record<string, unknown>>, id = String(i
 }
 
 export function anUpload(facts: Partial<UploadFacts> & { readonly id: string }): UploadFacts {
-  return { branch: 'main', sha: 'c1', job: 'unit', jobAttempt: null, prNumber: null, flaw: null, ...facts };
+  const place = { branch: 'main', isTestBranch: false, sha: 'c1', tree: null, candidateId: null };
+  return { ...place, job: 'unit', jobAttempt: null, prNumber: null, flaw: null, ...facts };
 }
 
 export function aRun(conclusion: Conclusion, startedAt: number, facts: Partial<ObservedRun> = {}): ObservedRun {
@@ -31,7 +39,7 @@ export interface Told {
   readonly runs: readonly ObservedRun[];
 }
 
-/** One test, and a store that answers with the results of other uploads of a commit and job. */
+/** One test, and a store that answers with the results of other uploads of a job and a commit or tree. */
 export class FlakyWorld {
   readonly monitors: readonly Monitor[];
   readonly told: Told[] = [];
@@ -61,9 +69,8 @@ export class FlakyWorld {
 }
 
 function earlierOutcome({ upload, runs }: Told, asking: UploadFacts): readonly EarlierOutcome[] {
-  const { id: uploadId, branch, prNumber, jobAttempt, flaw } = upload;
+  const { id: uploadId, sha, tree, candidateId, branch, prNumber, jobAttempt, flaw } = upload;
   const ran = runs.filter((run) => run.conclusion !== 'SKIPPED');
-  if (flaw !== null || ran.length === 0 || upload.sha !== asking.sha || upload.job !== asking.job) return [];
-  const hasFailed = ran.some((run) => run.conclusion === 'FAILURE');
-  return [{ uploadId, branch, prNumber, jobAttempt, hasFailed, at: Math.max(...ran.map((run) => run.startedAt)) }];
+  if (flaw !== null || ran.length === 0 || !isSameCode(upload, asking)) return [];
+  return [{ uploadId, sha, tree, candidateId, branch, prNumber, jobAttempt, ...outcomeOf(ran) }];
 }

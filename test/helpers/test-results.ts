@@ -81,7 +81,7 @@ function rowsOf(
   const facts: BatchFacts = {
     uploadId: randomUUID(),
     ...{ branch: first.branch, sha: first.sha, prNumber: first.prNumber },
-    ...{ job: '', jobAttempt: null, jobName: 'test', jobUrl: null, flaw: null },
+    ...{ tree: null, candidateId: null, job: '', jobAttempt: null, jobName: 'test', jobUrl: null, flaw: null },
   };
   return {
     batch: { facts, runs: known.map((run) => asStored(run, numbers)) },

@@ -9,6 +9,24 @@ function textOf(kind: string, detail: object): string {
   return viewTestEvent(row, NAMES).text;
 }
 
+describe('the evidence of a retry [F88]', () => {
+  const [failed, passed] = [
+    { uploadId: 'u-1', sha: 'c1', candidateId: 'test-run-1' },
+    { uploadId: 'u-2', sha: 'c2', candidateId: null },
+  ];
+  const run = { at: 0, sha: 'c2', branch: 'main', job: 'unit', prNumber: null, uploadId: 'u-2' };
+
+  it('names the tree and, of both outcomes, the upload, the commit and the test run', () => {
+    const detail = { reason: 'why', evidence: { runs: [{ ...run, tree: 't1', failed, passed }, run], figures: {} } };
+    const row = { testId: 't-1', at: 0, actor: null, kind: 'monitor_activated', detail: JSON.stringify(detail) };
+    const [retry, other] = viewTestEvent(row, NAMES).evidence?.runs ?? [];
+    assert.deepEqual([retry?.sha, retry?.tree], ['c2', 't1']);
+    assert.deepEqual(retry?.failed, { sha: 'c1', upload_id: 'u-1', test_run_id: 'test-run-1' });
+    assert.deepEqual(retry?.passed, { sha: 'c2', upload_id: 'u-2' });
+    assert.deepEqual(Object.keys(other ?? {}), ['at', 'sha', 'branch', 'upload_id', 'job'], 'as of 0.2.0');
+  });
+});
+
 describe('the history text of a monitor [F30]', () => {
   const resolved = { monitorId: 'gone', type: 'failure_rate', cause: 'deleted' };
 

@@ -2,6 +2,7 @@ import type { View } from '../../contract/schema.ts';
 import type { Evidence as EvidenceSchema, ListedTest, TestCase } from '../../contract/test-details.ts';
 import { DAY_MS } from '../../flaky/core/detector.ts';
 import { suiteNameOf } from '../../flaky/core/paths.ts';
+import type { OutcomeRef } from '../../flaky/core/run.ts';
 import type { Evidence } from '../../flaky/core/state.ts';
 import { dropBefore, firstFigureDay, lastDays, sumCounts } from '../../flaky/daily-counts.ts';
 import { formatInstant, optionalInstant } from '../../lib/clock.ts';
@@ -140,14 +141,20 @@ function rate(failures: number, runs: number): number {
 
 type EvidenceView = View<typeof EvidenceSchema>;
 
+function viewOutcome({ sha, uploadId, candidateId }: OutcomeRef) {
+  return { sha, upload_id: uploadId, ...present({ test_run_id: candidateId }) };
+}
+
+// SPEC F88
 export function viewEvidence({ runs, figures }: Evidence): EvidenceView {
   return {
-    runs: runs.map(({ at, sha, branch, uploadId, job, prNumber }) => ({
+    runs: runs.map(({ at, sha, branch, uploadId, job, prNumber, tree, failed, passed }) => ({
       at: formatInstant(at),
       sha,
       branch,
       upload_id: uploadId,
-      ...present({ job: job || null, pr_number: prNumber }),
+      ...present({ job: job || null, pr_number: prNumber, tree }),
+      ...present({ failed: failed && viewOutcome(failed), passed: passed && viewOutcome(passed) }),
     })),
     figures: Object.entries(figures).map(([name, value]) => ({ name: snakeCase(name), value })),
   };

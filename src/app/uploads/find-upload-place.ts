@@ -1,7 +1,8 @@
+import { type TestedTree, testedTree } from '../../flaky/core/run.ts';
 import type { PlaceQuestion, UploadPlace } from '../../flaky/upload-place.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
-import type { CandidateRow } from '../../storage/queues.ts';
+import type { CandidateRow, QueueId } from '../../storage/queues.ts';
 import type { Repository, RepositoryId } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { toForgeRepository } from '../core/find-queue.ts';
@@ -10,27 +11,51 @@ import { decodeCandidate } from '../core/queue-codec.ts';
 const WHOLE_SHA = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const UUID_AT_END = /([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:-bisection)?$/;
 
-/** Whether the repository has the upload's commit, and which candidate and check the upload belongs to. */
+/**
+ * Whether the repository has the upload's commit, which candidate and check the upload belongs to, and which tree was
+ * tested.
+ */
 export async function findUploadPlace(app: App, question: PlaceQuestion): Promise<UploadPlace> {
   const sha = question.sha.toLowerCase();
-  const repository = await app.directory.findRepositoryById(question.repositoryId as RepositoryId);
-  const candidate = repository && (await findCandidateOf(app, repository, { ...question, sha }));
-  if (candidate === undefined)
-    return { hasCommit: await hasCommit(app, repository, sha), candidateId: null, check: null };
-  return { hasCommit: true, candidateId: candidate.id, check: checkNamed(candidate, question.jobName) };
+  const { repositoryId, jobName, isOfRunner } = question;
+  const repository = await app.directory.findRepositoryById(repositoryId as RepositoryId);
+  const queueIds = repository === undefined ? [] : await app.directory.listQueueIds(repository.id);
+  const named = await findCandidate(app, queueIds, question.candidateId);
+  const candidate = await findCandidateOf(app, queueIds, { ...question, sha });
+  if (candidate !== undefined) {
+    const tree = treeOf(named ?? candidate, isOfRunner);
+    return { hasCommit: true, candidateId: candidate.id, check: checkNamed(candidate, jobName), tree };
+  }
+  const known = await findCommit(app, repository, sha);
+  // The forge may be away, and the queue knows what it built.
+  const isBuilt = named === undefined && known.tree === null;
+  const tested = isBuilt ? await app.store.queueRecords.findCandidateBySha(queueIds, sha) : named;
+  return { ...known, candidateId: null, check: null, tree: treeOf(tested, isOfRunner) ?? known.tree };
+}
+
+// SPEC F86
+function treeOf(row: CandidateRow | undefined, isOfRunner: boolean): TestedTree | null {
+  const { commit, required } = row === undefined ? {} : decodeCandidate(row);
+  return commit === undefined ? null : testedTree(commit.tree, isOfRunner ? required?.commands : undefined);
 }
 
 // SPEC U46
 async function findCandidateOf(
   app: App,
-  repository: Repository,
+  queueIds: readonly QueueId[],
   { sha, branch }: Pick<PlaceQuestion, 'sha' | 'branch'>,
 ): Promise<CandidateRow | undefined> {
-  const id = UUID_AT_END.exec(branch)?.[1];
-  const row = id === undefined ? undefined : await app.store.queueRecords.findCandidateById(id);
-  if (row === undefined || decodeCandidate(row).commit?.sha !== sha) return undefined;
-  const queueIds = await app.directory.listQueueIds(repository.id);
-  return queueIds.includes(row.queueId) ? row : undefined;
+  const row = await findCandidate(app, queueIds, UUID_AT_END.exec(branch)?.[1] ?? null);
+  return row !== undefined && decodeCandidate(row).commit?.sha === sha ? row : undefined;
+}
+
+async function findCandidate(
+  app: App,
+  queueIds: readonly QueueId[],
+  id: string | null,
+): Promise<CandidateRow | undefined> {
+  const row = id === null ? undefined : await app.store.queueRecords.findCandidateById(id);
+  return row !== undefined && queueIds.includes(row.queueId) ? row : undefined;
 }
 
 /** GitHub names a job "workflow / job", and its check "job". */
@@ -46,16 +71,21 @@ function checkNamed(row: CandidateRow, jobName: string | null): string | null {
 
 /** Null while the forge is away: then the commit counts where a lie costs little, and elsewhere needs proof. */
 // SPEC U76
-async function hasCommit(app: App, repository: Repository | undefined, sha: string): Promise<boolean | null> {
+async function findCommit(
+  app: App,
+  repository: Repository | undefined,
+  sha: string,
+): Promise<Pick<UploadPlace, 'hasCommit' | 'tree'>> {
   const forge = repository && app.forges.get(repository.host);
   // A repository that only uploads made has no git address.
   const isRegistered = repository?.git !== null || repository.forgeId !== null;
-  if (repository === undefined || forge === undefined || !isRegistered) return null;
-  if (!WHOLE_SHA.test(sha)) return false;
+  if (repository === undefined || forge === undefined || !isRegistered) return { hasCommit: null, tree: null };
+  if (!WHOLE_SHA.test(sha)) return { hasCommit: false, tree: null };
   try {
-    return await forge.hasCommit(toForgeRepository(repository), sha as Sha);
+    const tree = (await forge.findTree(toForgeRepository(repository), sha as Sha)) ?? null;
+    return { hasCommit: tree !== null, tree };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    return null;
+    return { hasCommit: null, tree: null };
   }
 }

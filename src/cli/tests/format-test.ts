@@ -111,14 +111,26 @@ function describeRates(test: DetailsView): string {
 
 function formatMonitors({ monitors }: DetailsView): string[] {
   if (monitors.length === 0) return [];
-  const lines = monitors.map(({ name, type, monitor_id, is_active, reason, active_since, mute }) => {
+  const lines = monitors.map(({ name, type, monitor_id, is_active, reason, active_since, mute, evidence }) => {
     const state = is_active ? `${paint('yellow', 'active')} since ${formatTime(active_since)}` : 'not active';
     const end = mute?.until === undefined ? '' : `; ends ${formatTime(mute.until)}`;
     const muted = mute === undefined ? '' : `, muted ${describeAct(mute)}${end}`;
     const why = reason === undefined ? '' : `\n    ${clean(reason)}`;
-    return `  ${clean(name)} (${type}) ${state}${muted}  ${paint('gray', monitor_id)}${why}\n`;
+    return `  ${clean(name)} (${type}) ${state}${muted}  ${paint('gray', monitor_id)}${why}\n${formatRetry(evidence)}`;
   });
   return [`Monitors\n${lines.join('')}`];
+}
+
+/** The commits of one tree on which the test failed and passed last. */
+// SPEC F88
+function formatRetry(evidence: DetailsView['monitors'][number]['evidence']): string {
+  const { tree, failed, passed } = evidence?.runs[0] ?? {};
+  if (tree === undefined || failed === undefined || passed === undefined || failed.sha === passed.sha) return '';
+  return `    failed at ${describeOutcome(failed)}\n    passed at ${describeOutcome(passed)}\n    tree      ${clean(tree)}\n`;
+}
+
+function describeOutcome({ sha, test_run_id: run }: { readonly sha: string; readonly test_run_id?: string }): string {
+  return `${clean(sha)}${run === undefined ? '' : ` (test run ${clean(run)})`}`;
 }
 
 function formatFailures({ most_common_failures: failures }: DetailsView): string[] {

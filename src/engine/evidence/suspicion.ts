@@ -111,7 +111,7 @@ export function removeForFailure(work: Work, entry: Entry, run: Candidate, failu
   removeEntry(work, entry, { to: 'FAILED', ...endOf(run, failure), candidate: run.number });
 }
 
-/** What the entry is told of the run. */
+/** The facts of the run that the entry is told. */
 export function endOf(
   run: Candidate,
   { at: _at, ...failure }: Failure,

@@ -2,7 +2,7 @@ import type { Candidate, Failure } from './candidate.ts';
 import type { Check } from './check.ts';
 import type { Because, EntryState } from './queue.ts';
 
-/** What kind of failure ended a run. */
+/** The kind of a failure that ended a run. */
 export const CAUSES = ['CONFLICT', 'CONFIGURATION', 'INFRASTRUCTURE', 'BUILD', 'TESTS', 'TIMEOUT', 'UNKNOWN'] as const;
 export type Cause = (typeof CAUSES)[number];
 

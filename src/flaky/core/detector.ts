@@ -7,7 +7,7 @@ import type { Evidence, JobRecord, MonitorData } from './state.ts';
 export interface Batch {
   readonly upload: UploadFacts;
   readonly runs: readonly ObservedRun[];
-  /** Outcomes from other uploads of the same commit and job. */
+  /** Outcomes from other uploads of the same job and the same commit or tree. */
   readonly earlier: readonly EarlierOutcome[];
   readonly at: Instant;
 }

@@ -77,6 +77,9 @@ interface MonitorOf<Type extends MonitorType> {
 
 export type Monitor<Type extends MonitorType = MonitorType> = Type extends MonitorType ? MonitorOf<Type> : never;
 
+/** Their counts say nothing about a test on a test branch, where a candidate of a broken pull request fails. */
+export const COUNTING_FAILURES: ReadonlySet<MonitorType> = new Set(['failure_rate', 'failure_count']);
+
 /** Monitors of age, speed and skips say nothing about a test's health. */
 export const LABEL_ONLY_TYPES: ReadonlySet<MonitorType> = new Set([
   'new_test',

@@ -7,7 +7,12 @@ export type Conclusion = 'SUCCESS' | 'FAILURE' | 'SKIPPED';
 export interface UploadFacts {
   readonly id: string;
   readonly branch: string;
+  /** The branch is a test branch of the merge queue. */
+  readonly isTestBranch: boolean;
   readonly sha: string;
+  readonly tree: TestedTree | null;
+  /** The candidate of the queue that was tested; null: none. */
+  readonly candidateId: string | null;
   /** The job or check of the runs, with platform legs told apart; '' if unknown. */
   readonly job: string;
   /** Attempt number of that job, if CI reports it. Two uploads of one attempt are parts of it, never a retry. */
@@ -18,6 +23,23 @@ export interface UploadFacts {
    * evidence.
    */
   readonly flaw: EvidenceFlaw | null;
+}
+
+/**
+ * The tree that was tested. If the built-in runner tested it, a space and the identity of its commands follow: another
+ * command is another test run. Null wherever it is used: unknown, and then the commit stands for itself.
+ */
+export type TestedTree = string;
+
+export function testedTree(tree: string, commands: string | undefined): TestedTree {
+  return commands === undefined ? tree : `${tree} ${commands}`;
+}
+
+type TestedCode = Pick<UploadFacts, 'sha' | 'tree' | 'job'>;
+
+/** One job tested one commit or one tree twice. */
+export function isSameCode(one: TestedCode, other: TestedCode): boolean {
+  return one.job === other.job && (one.sha === other.sha || (one.tree !== null && one.tree === other.tree));
 }
 
 /** One execution of one test within an upload. */
@@ -37,21 +59,33 @@ export interface ObservedRun {
 }
 
 /**
- * The outcome of the same test in another upload of the same commit and job. Uploads that are evidence for nothing are
- * left out.
+ * The outcome of the same test in another upload of the same job and the same commit or tree. Uploads that are evidence
+ * for nothing are left out.
  */
-export interface EarlierOutcome {
+export interface EarlierOutcome extends Pick<UploadFacts, 'sha' | 'tree' | 'candidateId'> {
   readonly uploadId: string;
   readonly branch: string;
   readonly prNumber: number | null;
   readonly jobAttempt: number | null;
   /** True if it failed in that upload at least once; otherwise it only passed. */
   readonly hasFailed: boolean;
-  /** The latest of its runs there. */
+  /** The latest run there that failed; if none failed, the latest one. */
   readonly at: Instant;
   /** The paths that failed there; absent, or null among them: unknown. */
   readonly failedPaths?: readonly (string | null)[];
 }
+
+/** An upload in which a test had one of two outcomes. */
+export interface OutcomeRef extends Pick<UploadFacts, 'sha' | 'candidateId' | 'jobAttempt'> {
+  readonly uploadId: string;
+}
+
+/** Uploads of one job are parts of one run if CI reports them as the same attempt on a commit. */
+export function isSameRun(one: RunParts, other: RunParts): boolean {
+  return one.sha === other.sha && one.jobAttempt !== null && one.jobAttempt === other.jobAttempt;
+}
+
+type RunParts = Pick<UploadFacts, 'sha' | 'jobAttempt'>;
 
 /** A run as evidence shows it. */
 export interface RunRef {
@@ -63,6 +97,11 @@ export interface RunRef {
   readonly uploadId: string;
   /** Absent: unknown. */
   readonly path?: string | null;
+  /** Of a retry: the tree that both outcomes are of. Absent: unknown. */
+  readonly tree?: string;
+  /** Of a retry in two uploads. Absent: in one upload, or found by 0.2.0 or before. */
+  readonly failed?: OutcomeRef;
+  readonly passed?: OutcomeRef;
 }
 
 export function refOf(upload: UploadFacts, at: Instant, path?: string | null): RunRef {

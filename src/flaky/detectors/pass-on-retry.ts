@@ -1,7 +1,8 @@
 import { matchesAnyBranch } from '../core/branch-pattern.ts';
-import { DAY_MS, type Detector, KEPT_RUNS, SAME } from '../core/detector.ts';
+import { type Batch, DAY_MS, type Detector, KEPT_RUNS, SAME } from '../core/detector.ts';
 import type { Monitor } from '../core/monitor.ts';
-import { compareRetries, findRetries, type RetryEvent, stands } from '../core/retry.ts';
+import { compareRetries, findRetries, isWithdrawnBy, type RetryEvent, stands } from '../core/retry.ts';
+import type { OutcomeRef } from '../core/run.ts';
 import { type MonitorData, newMonitorState, type TestState } from '../core/state.ts';
 
 type Data = MonitorData['pass_on_retry'];
@@ -10,18 +11,24 @@ export const passOnRetry: Detector<'pass_on_retry'> = {
   fold(data, { upload, runs, earlier }, { branches }) {
     if (runs.length < 2 && earlier.length === 0) return data;
     const inScope = earlier.filter(({ branch }) => matchesAnyBranch(branches, branch));
-    return addRetries(data, findRetries(upload, runs, inScope));
+    return addRetries(withdraw(data, { upload, runs }), findRetries(upload, runs, inScope));
   },
 
   decide(data, monitor, { at, isActive, passingMultiplicities }) {
     const events = standing(data, passingMultiplicities);
     const [latest] = events;
     if (latest !== undefined && recoversAt(latest, monitor) > at) {
-      return isActive ? SAME : { kind: 'active', reason: reasonOf(latest), evidence: { runs: events, figures: {} } };
+      return isActive
+        ? SAME
+        : { kind: 'active', reason: reasonOf(latest), evidence: { runs: onePerTree(events), figures: {} } };
     }
     if (!isActive) return SAME;
     return latest === undefined
-      ? { kind: 'inactive', cause: 'withdrawn', reason: 'What looked like a retry is several tests of one name.' }
+      ? {
+          kind: 'inactive',
+          cause: 'withdrawn',
+          reason: 'What looked like a retry is several tests of one name, or a run that failed.',
+        }
       : { kind: 'inactive', cause: 'recovered', reason: recoveredReason(monitor) };
   },
 
@@ -36,7 +43,7 @@ function addRetries(data: Data | null, retries: readonly RetryEvent[]): Data | n
   const certain = retries.filter((event) => event.multiplicity === 0);
   const repeated = retries.filter((event) => event.multiplicity > 0);
   return {
-    certain: onePerCommit([...(data?.certain ?? []), ...certain].sort(compareRetries)),
+    certain: latestOfEach(runThatPassed, [...(data?.certain ?? []), ...certain].sort(compareRetries)),
     repeated: repeated.reduce(keepLatestOfItsKind, data?.repeated ?? []),
   };
 }
@@ -59,10 +66,25 @@ export function standing(data: Data, known: readonly number[]): readonly RetryEv
   return repeated.length === 0 ? data.certain : [...data.certain, ...repeated].sort(compareRetries);
 }
 
-/** Several retries of one path on one commit are one detection. */
-function onePerCommit(events: readonly RetryEvent[]): readonly RetryEvent[] {
+function withdraw(data: Data | null, batch: Pick<Batch, 'upload' | 'runs'>): Data | null {
+  const certain = data?.certain.filter((event) => !isWithdrawnBy(event, batch)) ?? [];
+  return data === null || certain.length === data.certain.length ? data : { ...data, certain };
+}
+
+/** Several retries of one path on one tree are one detection. */
+function onePerTree(events: readonly RetryEvent[]): readonly RetryEvent[] {
+  return latestOfEach(({ tree, sha, multiplicity }) => `${tree ?? sha} ${multiplicity}`, events);
+}
+
+/** Retries between commits can be withdrawn one by one. */
+function runThatPassed({ tree, sha, failed, passed }: RetryEvent): string {
+  const code = tree ?? sha;
+  return passed === undefined || passed.sha === failed?.sha ? code : `${code} ${passed.sha} ${passed.jobAttempt}`;
+}
+
+function latestOfEach(keyOf: (event: RetryEvent) => string, events: readonly RetryEvent[]): readonly RetryEvent[] {
   const firsts = events.filter(
-    (event, index) => events.findIndex((other) => other.sha === event.sha && other.path === event.path) === index,
+    (event, index) => events.findIndex((other) => keyOf(other) === keyOf(event) && other.path === event.path) === index,
   );
   return firsts.slice(0, KEPT_RUNS);
 }
@@ -79,11 +101,19 @@ function recoversAt(event: RetryEvent, monitor: Monitor<'pass_on_retry'>): numbe
   return event.at + monitor.parameters.recoveryDays * DAY_MS;
 }
 
-function reasonOf({ sha, job }: RetryEvent): string {
+// SPEC F88
+function reasonOf({ sha, job, tree, failed, passed }: RetryEvent): string {
+  const inJob = job === '' ? '' : ` in ${job}`;
   // The sentence names no order: it is unknown if the reports have no times.
-  return `It failed and passed on commit ${sha.slice(0, 12)}${job === '' ? '' : ` in ${job}`}.`;
+  if (tree === undefined || failed === undefined || passed === undefined || failed.sha === passed.sha)
+    return `It failed and passed on commit ${sha.slice(0, 12)}${inJob}.`;
+  return `It failed ${placeOf(failed)} and passed ${placeOf(passed)} of the same tree ${tree.slice(0, 12)}${inJob}.`;
+}
+
+function placeOf({ sha, candidateId }: OutcomeRef): string {
+  return candidateId === null ? `on commit ${sha.slice(0, 12)}` : `in test run ${candidateId.slice(0, 8)}`;
 }
 
 function recoveredReason({ parameters: { recoveryDays } }: Monitor<'pass_on_retry'>): string {
-  return `For ${recoveryDays} ${recoveryDays === 1 ? 'day' : 'days'} it did not both fail and pass on one commit.`;
+  return `For ${recoveryDays} ${recoveryDays === 1 ? 'day' : 'days'} it did not both fail and pass on one commit or tree.`;
 }

@@ -50,13 +50,18 @@ export async function isAncestor({ ask, obtain }: CommitAccess, question: Ancest
   });
 }
 
-export async function hasCommit(
+export async function findTree(
   { ask, obtain }: CommitAccess,
   repository: ForgeRepository,
   sha: Sha,
-): Promise<boolean> {
+): Promise<Sha | undefined> {
   checkShas([sha]);
-  return ask(repository, async (git) => (await obtain(git, [sha], LATEST_MS)).length === 0);
+  return ask(repository, async (git) => {
+    const known = await git.findStoredCommit(sha);
+    if (known !== undefined) return known.tree;
+    const missing = await obtain(git, [sha], LATEST_MS);
+    return missing.length > 0 ? undefined : (await git.findStoredCommit(sha))?.tree;
+  });
 }
 
 export async function checkOut({ ask, obtain }: CommitAccess, request: CheckOutRequest): Promise<string | undefined> {

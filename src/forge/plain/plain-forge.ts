@@ -16,7 +16,7 @@ import {
   type CommitAccess,
   checkOut,
   checkShas,
-  hasCommit,
+  findTree,
   isAncestor,
   listLine,
   listMissing,
@@ -58,7 +58,7 @@ export function createPlainForge({ testBranchPrefix = 'sluice', ...options }: Pl
   const read = createReader(git);
   return {
     ...refReads(read),
-    ...bound(accessOf(read), { isAncestor, hasCommit, listLine, checkOut }),
+    ...bound(accessOf(read), { isAncestor, findTree, listLine, checkOut }),
     ...candidateParts(read, testBranchPrefix),
     async checkAccess(repository) {
       const location = parseLocation(repository.git);

@@ -1,4 +1,4 @@
-import type { Conclusion } from '../../flaky/core/run.ts';
+import type { Conclusion, TestedTree } from '../../flaky/core/run.ts';
 import type { FailureText } from '../../flaky/failure-group.ts';
 import type { Issue } from '../../flaky/identity/issue.ts';
 import type { TestNames } from '../../flaky/identity/test-id.ts';
@@ -37,6 +37,8 @@ export interface ReadFacts {
   readonly job: string;
   readonly jobAttempt: number | null;
   readonly isFork: boolean;
+  /** Reports do not say it. Absent until the place of the upload is known. */
+  readonly tree?: TestedTree | null;
 }
 
 export type ReadItem = ReadFacts | { readonly kind: 'runs'; readonly runs: readonly ReadRun[] };
@@ -54,7 +56,7 @@ export interface ReadSummary {
 }
 
 /** Allows for clock differences between machines. */
-const MAX_AHEAD_MS = 5 * 60_000;
+export const MAX_AHEAD_MS = 5 * 60_000;
 const MAX_AGE_MS = 30 * 24 * 3_600_000;
 
 /** The reported time of a run, or the time of receipt if that is missing or impossible. */

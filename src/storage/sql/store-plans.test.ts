@@ -144,6 +144,7 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   'testLoad.findFirstDue': /test_memories_due \(next_check_at>\? AND next_check_at<\?\)/,
   'testLoad.loadRange': /SEARCH tests .*repository_id=\? AND no>\? AND no<\?/,
   'batches.findEarlier': /test_batches_by_commit \(repository_id=\? AND sha=\? AND job=\? AND seq<\?\)/,
+  'batches.findOfTree': /test_batches_by_tree \(repository_id=\? AND tree=\? AND job=\? AND seq<\?\)/,
   'batches.findFailures': /SEARCH test_failure_texts .*repository_id=\? AND seq=\?/,
   'batches.readRuns': ONE_SEEK,
   'batches.findPasses': /SEARCH test_batches .*repository_id=\? AND seq=\?[\s\S]*SEARCH runs .*part=\? AND test_no=\?/,

@@ -19,8 +19,11 @@ export function* findEarlier(
   statements: BatchStatements,
   of: Repository & EarlierQuery,
 ): Operation<readonly EarlierBatch[]> {
-  const { repositoryId } = of;
-  const batches = yield* all(statements.findEarlier, of);
+  const { repositoryId, ofTree, ...common } = of;
+  const same = { repositoryId, ...common };
+  const ofCommit = yield* all(statements.findEarlier, same);
+  const others = ofTree === undefined ? [] : yield* all(statements.findOfTree, { ...same, ...ofTree });
+  const batches = [...ofCommit, ...others].sort((one, other) => other.seq - one.seq).slice(0, of.limit);
   const seqs = batches.map(({ seq }) => seq);
   const failures = Map.groupBy(yield* allOf(statements.findFailures({ repositoryId }, seqs)), ({ seq }) => seq);
   return batches.map((batch) => ({
@@ -102,6 +105,11 @@ export function batchStatements({ sql, sqlOfMany }: StatementCompiler) {
       select * from test_batches
       where repository_id = :repositoryId and sha = :sha and job = :job and upload_id <> :exceptUploadId
       and flaw is null and seq < :beforeSeq order by seq desc limit :limit`),
+    findOfTree: sql(`
+      select * from test_batches
+      where repository_id = :repositoryId and tree = :tree and job = :job and sha <> :sha
+      and upload_id <> :exceptUploadId and flaw is null and received_at >= :since
+      and seq < :beforeSeq order by seq desc limit :limit`),
     findFailures: sqlOfMany(`
       select seq, test_no, suite_path, max(started_at) as at from test_failure_texts
       where repository_id = :repositoryId and seq in (:items) group by seq, test_no, suite_path order by seq`),

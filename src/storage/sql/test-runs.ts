@@ -98,6 +98,7 @@ const OF_BRANCH = `${WANTED} and exists (
 /** Narrow rows are sorted and cut to the page before their batches join them. */
 const PAGE = `select test_batches.upload_id, test_batches.branch, test_batches.sha, test_batches.job,
     test_batches.job_attempt, test_batches.job_name, test_batches.job_url, test_batches.pr_number, test_batches.flaw,
+    test_batches.tree, test_batches.candidate_id,
     page.test_no, page.started_at, page.seq, page.ordinal, page.conclusion, page.duration_us, page.is_quarantined,
     page.total, coalesce((
       select count(*) from runs as before

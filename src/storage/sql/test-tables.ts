@@ -49,6 +49,8 @@ export const BATCH_FACTS = {
   job_url: orNull(text),
   pr_number: orNull(number),
   flaw: orNull(oneOf<EvidenceFlaw>()),
+  tree: orNull(text),
+  candidate_id: orNull(text),
 };
 
 export const TEST_EVENT = { test_id: text, at: number, kind: text, actor: orNull(text), detail: text };

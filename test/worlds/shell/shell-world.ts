@@ -100,7 +100,7 @@ export abstract class ShellWorld {
     await this.submitFacts({ ...pr, ...facts }, { targets });
   }
 
-  protected async submitFacts(
+  async submitFacts(
     pr: PullRequestFacts,
     more: Partial<Extract<QueueEvent, { kind: 'pull_request_submitted' }>> = {},
     queueId = this.queueId,

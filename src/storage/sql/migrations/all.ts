@@ -10,6 +10,7 @@ import { servers } from './009-servers.ts';
 import { tokensOfPeople } from './010-tokens-of-people.ts';
 import { figuresWithoutOrders } from './011-figures-without-orders.ts';
 import { waitingChanges } from './012-waiting-changes.ts';
+import { testedTrees } from './013-tested-trees.ts';
 import type { Migration } from './migration.ts';
 
 /** In order: the first is version 1. */
@@ -26,4 +27,5 @@ export const MIGRATIONS: readonly Migration[] = [
   tokensOfPeople,
   figuresWithoutOrders,
   waitingChanges,
+  testedTrees,
 ];

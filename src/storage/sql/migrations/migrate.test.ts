@@ -97,6 +97,11 @@ const ROWS: readonly (readonly string[])[] = [
   [
     `insert into tokens values ('t2', 'o1', 'own', 'h2', '["read"]', null, 'api', 9, 20, null, null, 'Ada (sso:1)', '{"provider":"sso","subject":"1","name":"Ada","groups":[],"logins":{}}', 8)`,
   ],
+  [],
+  [],
+  [
+    `insert into test_batches values ('r1', 0, 'u0', 'main', 'other', '', null, 'unit', null, 7, null, false, 6, null, 0, 'tree', 'c1')`,
+  ],
 ];
 
 /** As a server makes it before the first runs of a period are stored. */
@@ -197,7 +202,7 @@ async function checkHints({ hints, pullRequestNotes }: Store): Promise<void> {
   assert.deepEqual(await pullRequestNotes.find(note.repositoryId, 7), note);
 }
 
-async function checkResults({ tests, uploads, testSettings }: Store): Promise<void> {
+async function checkResults({ tests, testIngest, uploads, testSettings }: Store): Promise<void> {
   const repositoryId = 'r1' as RepositoryId;
   const page = { repositoryId, watermark: 9, offset: 0, limit: 9 };
   const runs = await tests.listRuns({ ...page, testId: 'x1', since: 0, branch: 'main', conclusion: null });
@@ -205,6 +210,10 @@ async function checkResults({ tests, uploads, testSettings }: Store): Promise<vo
   assert.equal((await tests.listEvents({ ...page, testId: 'x1' })).totalRows, 1);
   assert.equal((await uploads.list(page)).uploads[0]?.id, 'u1');
   assert.deepEqual(await testSettings.listBehind(), ['r1']);
+  // Earlier versions store no trees: a commit of theirs stands for itself.
+  const place = { sha: 'sha', job: '', exceptUploadId: '', beforeSeq: 2, limit: 9 };
+  const found = await testIngest.findEarlier(repositoryId, { ...place, ofTree: { tree: 'tree', since: 0 } });
+  assert.deepEqual([found[0]?.seq, found[0]?.facts.tree], [1, null]);
 }
 
 async function checkEffects({ queues, effects }: Store): Promise<void> {

@@ -94,10 +94,15 @@ function Evidence({ evidence: { runs, figures } }: { readonly evidence: NonNulla
       {figures.length > 0 && (
         <li>{figures.map(({ name, value }) => `${name.replaceAll('_', ' ')} ${formatFigure(value)}`).join(', ')}</li>
       )}
-      {runs.map(({ at, sha, branch, job, upload_id }) => (
+      {runs.map(({ at, sha, branch, job, upload_id, tree, failed, passed }) => (
         <li key={`${upload_id} ${at}`}>
           <Ago at={at} /> on {branch} at <Sha sha={sha} />
           {job !== undefined && <> in {job}</>}
+          {tree !== undefined && failed !== undefined && passed !== undefined && failed.sha !== passed.sha && (
+            <>
+              : tree <Sha sha={tree} /> failed at <Sha sha={failed.sha} /> and passed at <Sha sha={passed.sha} />
+            </>
+          )}
         </li>
       ))}
     </ul>
