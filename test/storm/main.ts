@@ -24,7 +24,7 @@ one is broken. Unlike a simulation, the same seed makes the same choices, not th
 `;
 
 /** Innocents are removed until the engine confirms each removal. Then this becomes true. */
-const STRICT = false;
+const STRICT = true;
 
 const options = {
   kills: { type: 'string', default: '200' },
