@@ -69,7 +69,12 @@ describe('a forecast', () => {
   });
 
   it('draws the rest of a run from runs that took longer [Z3]', () => {
-    const told = forecast(workloadOf([{ takes: 60 }]), { after: 12, settings: ONCE, took: [5, 10, 15, 20], samples: 100 });
+    const told = forecast(workloadOf([{ takes: 60 }]), {
+      after: 12,
+      settings: ONCE,
+      took: [5, 10, 15, 20],
+      samples: 100,
+    });
     assert.match(tell(told), /^1@(15|16|17|18|19|20)\/20$/);
     const late = forecast(workloadOf([{ takes: 60 }]), { after: 30, settings: ONCE, took: [5, 10] });
     assert.match(tell(late), /^1@3\d\/4\d$/, 'longer than any run before');

@@ -1,6 +1,6 @@
 import type { Candidate, Failure } from './candidate.ts';
 import type { Check } from './check.ts';
-import type { Because, EntryState } from './queue.ts';
+import type { ReasonCode } from './reason.ts';
 
 /** The kind of a failure that ended a run. */
 export const CAUSES = ['CONFLICT', 'CONFIGURATION', 'INFRASTRUCTURE', 'BUILD', 'TESTS', 'TIMEOUT', 'UNKNOWN'] as const;
@@ -62,13 +62,18 @@ function causeOfReason(reason: Failure['reason']): Cause {
   return reason.startsWith('START_TEST_RUN_') || reason.startsWith('GITHUB_API_') ? 'INFRASTRUCTURE' : 'UNKNOWN';
 }
 
+interface End {
+  readonly reason: ReasonCode;
+  readonly cause?: Cause;
+}
+
 /** The cause of an entry's end, if a run or its start ended it. */
-export function causeOfEnd({ reason, cause }: Pick<Because, 'reason' | 'cause'>): Cause | undefined {
+export function causeOfEnd({ reason, cause }: End): Cause | undefined {
   const known = cause ?? causeOfReason(reason);
   return known === 'UNKNOWN' && !reason.startsWith('TEST_RUN_') ? undefined : known;
 }
 
-const BY_REASON: { readonly [Reason in Because['reason']]?: Blame } = {
+const BY_REASON: { readonly [Reason in ReasonCode]?: Blame } = {
   TEST_RUN_UNDECIDED: 'UNDECIDED',
   NOT_READY_TIMEOUT_EXPIRED: 'AUTHOR',
   PR_UPDATED_AT_MERGE_TIME: 'AUTHOR',
@@ -97,7 +102,7 @@ export function confirmedCauseOf(run: Pick<Candidate, 'checks' | 'failure'>): Ca
 
 /** Undefined for an entry that landed or is still in the queue. */
 // SPEC V76
-export function blameOf(state: EntryState, because: Pick<Because, 'reason' | 'cause'>): Blame | undefined {
+export function blameOf(state: string, because: End): Blame | undefined {
   if (state !== 'FAILED' && state !== 'CANCELLED') return undefined;
   const known = BY_REASON[because.reason];
   if (known !== undefined) return known;

@@ -1,5 +1,3 @@
-import type { Candidate } from './candidate.ts';
-
 /** A test that failed in a run, and is not excused. */
 export interface FailedTest {
   readonly id: string;
@@ -11,12 +9,18 @@ export interface FailedTest {
 /** The tests that failed in a check. Empty: no reports came, or something else than a test failed. */
 export type Signature = readonly FailedTest[];
 
+/** The part of a candidate that tells how it failed. */
+interface FailedRun {
+  readonly checks: readonly { readonly name: string; readonly signature?: Signature }[];
+  readonly failure: { readonly reason: string; readonly checks: readonly string[] } | undefined;
+}
+
 /** A queue stores no more of one failure. */
 export const MAX_SIGNATURE = 50;
 
 /** How a run failed: the ids of its failed tests, and a name for each failed check whose tests are not known. */
 // SPEC V68
-export function signsOfRun({ checks, failure }: Pick<Candidate, 'checks' | 'failure'>): readonly string[] {
+export function signsOfRun({ checks, failure }: FailedRun): readonly string[] {
   if (failure === undefined) return [];
   const other = (name: string) => [`${failure.reason} ${name}`];
   if (failure.checks.length === 0) return other('');
@@ -27,7 +31,7 @@ export function signsOfRun({ checks, failure }: Pick<Candidate, 'checks' | 'fail
 }
 
 /** The tests that failed in a run, as far as they are known. */
-export function failedTestsOf({ checks, failure }: Pick<Candidate, 'checks' | 'failure'>): readonly FailedTest[] {
+export function failedTestsOf({ checks, failure }: FailedRun): readonly FailedTest[] {
   const failed = checks.filter(({ name }) => failure?.checks.includes(name) === true);
   return failed.flatMap(({ signature = [] }) => signature);
 }
