@@ -90,7 +90,7 @@ describe('the place of an upload', () => {
     ...of,
   });
 
-  it('has the tree of its candidate, whatever that is for, else that of its commit [F86]', async () => {
+  it('has the tree of its candidate of any purpose, and otherwise that of its commit [F86]', async () => {
     const world = await begin();
     await world.submit();
     await world.clock.pass(10);
