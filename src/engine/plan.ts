@@ -334,6 +334,8 @@ function isAsBefore({ before, queue }: Work): boolean {
   if (queue.hold !== before.hold || queue.parked !== before.parked) return false;
   if (freeSlots(queue) !== freeSlots(before)) return false;
   if (didTargetsChange(before, queue)) return false;
+  // Flakes became more likely, so that a failure has to be confirmed once more.
+  if (queue.bisections.length > 0 && queue.learned !== before.learned) return false;
   // Failed tests of a run of a search became known.
   const searched = candidatesFor(queue, 'bisection');
   if (candidatesFor(before, 'bisection').some((run, index) => run !== searched[index])) return false;

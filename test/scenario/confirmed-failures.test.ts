@@ -233,6 +233,19 @@ describe('events during a confirmation', () => {
     seasoned; submit A B; fail A; set confirmFailures=NEVER → A=failed; testing B
   `;
 
+  story('an urgent entry takes the only slot from a confirmation, which waits for it [V66] [O6]', OFF)`
+    with concurrency=1 bisectionConcurrency=0 batch=true batchingMinSize=2 batchingMaxWaitTimeMinutes=0
+    seasoned; submit A; fail A → testing ~A
+    submit B urgent            → A=held; testing B
+    pass B                     → B=merged; testing ~A
+  `;
+
+  story('an urgent entry leaves the slots of confirmations alone that the line cannot use [V66] [O6]', OFF)`
+    with concurrency=1 batch=true batchingMinSize=2 batchingMaxWaitTimeMinutes=0
+    seasoned; submit A; fail A; submit C → testing C ~A
+    submit B urgent                      → A=held; testing BC ~A
+  `;
+
   story('a failure of the machine buys one more run, and has the head tested at once [V75]', OFF)`
     seasoned; submit A
     report A FAILURE exit=127; wait 1m             → A=held; testing ~A HEAD

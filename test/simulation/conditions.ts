@@ -64,11 +64,16 @@ export function drawConditions(random: Prng, seed: number): Conditions {
   const settings = {
     ...drawn.settings,
     honorQuarantine,
+    confirmFailures: drawConfirmations(`confirm ${seed}`),
     landingMode: drawLandingMode(seed),
     ...adaptive,
     freezes: drawFreezes(seed),
   };
   return { ...drawn, settings };
+}
+
+function drawConfirmations(seed: string): QueueSettings['confirmFailures'] {
+  return new Prng(seed).chance(0.5) ? 'AUTO' : 'NEVER';
 }
 
 function drawLandingMode(seed: number): QueueSettings['landingMode'] {
@@ -169,7 +174,9 @@ export function drawSettingsChange(random: Prng, seed: number): Partial<QueueSet
   // Changes of the required checks find the most bugs.
   const chosen = random.chance(0.3) ? [...names, 'requiredStatuses' as const] : names;
   const honorQuarantine = drawQuarantine(new Prng(`honor ${names.join()}`), seed);
-  const changes = Object.fromEntries(chosen.map((name) => [name, { ...drawn, honorQuarantine }[name]]));
+  const confirmFailures = drawConfirmations(`confirm ${names.join()}`);
+  const own = { ...drawn, honorQuarantine, confirmFailures };
+  const changes = Object.fromEntries(chosen.map((name) => [name, own[name]]));
   return { ...changes, ...drawAdaptive(new Prng(`adaptive ${names.join()}`), seed) };
 }
 

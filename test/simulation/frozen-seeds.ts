@@ -57,4 +57,5 @@ export const FROZEN_SEEDS: readonly (readonly [seed: number, found: string])[] =
   [277, 'a failed candidate waits for the review of its required checks without end'],
   [600_149, 'who fails in a search on top of what it cleared is no evidence against the base'],
   [20_401, 'two servers judge the reports of one pass after it landed'],
+  [68, 'flakes become more likely while a removal waits for the head, and the run that it takes then is never begun'],
 ];

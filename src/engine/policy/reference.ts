@@ -17,7 +17,11 @@ import { proposePrefixes } from '../search/prefixes.ts';
  * as `concurrency`. It also finishes searches that ADAPTIVE began.
  */
 export const REFERENCE_STRATEGY: Strategy = {
-  propose: (queue, at) => [...proposeSearches(queue), ...proposeGroups(queue, at)],
+  propose: (queue, at) => {
+    const [searches, groups] = [proposeSearches(queue), proposeGroups(queue, at)];
+    // A run of a search that gave its slot to an urgent entry must not take it back.
+    return isUrgentWaiting(queue) ? [...groups, ...searches] : [...searches, ...groups];
+  },
   wakeAt: batchWaitsUntil,
 };
 
@@ -29,14 +33,18 @@ export function proposeSearches(queue: Queue): Proposal[] {
   });
 }
 
+function isUrgentWaiting(queue: Queue): boolean {
+  const first = firstOf(queue.index.pending);
+  return first !== undefined && findEntry(queue, first)?.priority.value === 0;
+}
+
 function proposeGroups(queue: Queue, at: Instant): Proposal[] {
   const { pending } = queue.index;
   const first = firstOf(pending);
-  const isUrgentWaiting = first !== undefined && findEntry(queue, first)?.priority.value === 0;
   const slots = freeSlots(queue);
-  if (first === undefined || (slots <= 0 && !isUrgentWaiting)) return [];
+  if (first === undefined || (slots <= 0 && !isUrgentWaiting(queue))) return [];
   const gate = new Gate(queue);
-  const groups = formGroups(queue, at, gate.demand(isUrgentWaiting ? pending.size : slots));
+  const groups = formGroups(queue, at, gate.demand(isUrgentWaiting(queue) ? pending.size : slots));
   return groups.filter((group) => group.fires && gate.lets(group, groups)).map((group) => ({ kind: 'line', group }));
 }
 

@@ -3,6 +3,7 @@ import { abandon, isBeingLanded } from '../line/line.ts';
 import { type Candidate, compositionOf, isUnderTest } from '../model/candidate.ts';
 import { Footprint, targetsOf } from '../model/footprint.ts';
 import { conflictOf, WAITING } from '../model/place.ts';
+import { policyOf } from '../model/policy.ts';
 import { orderKey } from '../model/priority.ts';
 import type { PrNumber } from '../model/pull-request.ts';
 import {
@@ -66,7 +67,7 @@ export function freeSlotFor(work: Work, entries: readonly Entry[]): PrNumber | u
   if (urgent === undefined) return undefined;
   const because = interruptedBy(urgent.prNumber);
   if (last !== undefined) abandon(work, last, because);
-  else if (!dropYoungestRun(work, because)) return undefined;
+  else if (policyOf(work.queue).bisectionConcurrency !== 0 || !dropYoungestRun(work, because)) return undefined;
   return urgent.prNumber;
 }
 
