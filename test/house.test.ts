@@ -65,7 +65,7 @@ const REPLACED = {
 const BUDGET: Readonly<Record<string, number>> = {
   'src without the page, bench, scripts and examples': 704_100,
   'the page': 58_661,
-  tests: 758_300,
+  tests: 758_500,
 };
 
 /** Below its budget by more than this share, a part has shrunk, and the budget follows. */
