@@ -9,7 +9,7 @@ import { createDatabase, createEmptyDatabase, query } from '../helpers/postgres.
 import { makeFolder, type ServerProcess, startServer, until } from './harness.ts';
 import { createQueue } from './test-queue.ts';
 
-/** That version does not know the setting. */
+/** Version 0.2.0 does not know the setting. */
 const OF_0_2_0 = { confirmFailures: undefined };
 
 const TOKEN = 'the-administrator-of-all';
