@@ -25,7 +25,7 @@ describe('an accused entry and those ahead of it', () => {
 
   story('an accused entry does not wait for an entry that is set aside for it [K11] [C33]', FAST)`
     seasoned; conflict G H; submit H; submit G high → aside G=H
-    fail H ~H; pass HEAD                            → H=failed; testing G
+    fail H ~H                                       → H=failed; testing G
   `;
 });
 

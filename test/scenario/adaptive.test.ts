@@ -64,9 +64,9 @@ describe('ADAPTIVE searches a failed group in prefixes', () => {
   `;
 
   story('two culprits, one after the other [K8] [K10]', ONE)`
-    seasoned; together A B C D; fail ABCD ~AB ~A; pass HEAD → A=failed; testing BCD
-    fail BCD ~B                                             → B=failed; testing C HEAD  # [V10]
-    pass C D                                                → CD=merged
+    seasoned; together A B C D; fail ABCD ~AB ~A → A=failed; testing BC
+    fail BC ~B; pass HEAD                        → B=failed; testing D
+    pass D C                                                → CD=merged
   `;
 
   story('a flake: a repeated run that passes clears its members [K8] [K10]', ONE)`
@@ -90,6 +90,7 @@ describe('ADAPTIVE searches a failed group in prefixes', () => {
     seasoned; submit A; fail A → testing ~A
     foreign X                  → testing ~A; A=held
     fail ~A                    → testing ~A; A=testing
+    fail ~A                    → A=held; testing ~A HEAD
     fail ~A; pass HEAD         → A=failed; target M+X
   `;
 
@@ -164,8 +165,8 @@ describe('ADAPTIVE tests ahead of the turn', () => {
 
 describe('accused entries', () => {
   story('wait for no entry that was admitted after the search began [K11]', ONE)`
-    seasoned; submit A; fail A ~A; submit B high → A=held; testing B HEAD
-    pass HEAD                                    → A=failed; testing B
+    seasoned; wait 16m; submit A; fail A ~A; submit B high → A=held; testing B HEAD
+    pass HEAD                                              → A=failed; testing B
   `;
 
   story('are decided in queue order: one that is cleared may be what the next one needs [K30]', FAST)`

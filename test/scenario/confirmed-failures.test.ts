@@ -31,22 +31,22 @@ describe('an entry that failed alone', () => {
   story('a timeout is confirmed like a failure, and a conflict needs no run [V66]', OFF)`
     with testingTimeoutMinutes=30
     conflict B main; submit B                         → B=failed
-    seasoned; submit A; wait 30m                      → A=held; testing ~A
-    wait 30m; pass HEAD                               → A=failed; why A=TEST_RUN_TIMEOUT
+    seasoned; submit A; wait 30m                      → A=held; testing ~A HEAD
+    pass HEAD; wait 30m                               → A=held; testing HEAD
+    pass HEAD                                         → A=failed; why A=TEST_RUN_TIMEOUT
   `;
 });
 
 describe('failures that agree', () => {
   story('failures in different tests confirm nothing [V68]', OFF)`
     seasoned; submit A; fail A tests=t,s; fail ~A tests=u → A=held; testing ~A
-    fail ~A tests=v,s; pass HEAD                          → A=failed
+    fail ~A tests=v,s                                     → A=failed
   `;
 
   story('failures of different checks confirm nothing [V68]', OFF)`
     with requiredStatuses=["ci","lint"]
     seasoned; submit A; fail A by=ci; fail ~A by=lint → A=held; testing ~A
-    fail ~A by=lint; pass HEAD                        → A=held
-    pass HEAD by=lint                                 → A=failed
+    fail ~A by=lint                                   → A=failed
   `;
 
   story('failures by name are no failures in a test [V68]', OFF)`
@@ -56,13 +56,13 @@ describe('failures that agree', () => {
   story('reports of a failure are waited for, and after 60 seconds the check counts by its name [V68]', OFF)`
     seasoned; submit A; report A FAILURE; wait 59999ms → A=held; testing nothing
     wait 1ms                                           → testing ~A
-    report ~A FAILURE; wait 59999ms                    → testing nothing
-    wait 1ms                                           → testing HEAD
+    report ~A FAILURE; wait 59999ms                    → testing HEAD
+    wait 1ms; pass HEAD                                → A=failed
   `;
 
   story('reports of a failure that come in time name its tests [V68]', OFF)`
     seasoned; submit A; report A FAILURE; wait 30000ms; deny ~A tests=t → testing ~A
-    report ~A FAILURE; wait 30000ms; deny ~A tests=u                    → testing ~A
+    report ~A FAILURE; wait 30000ms; deny ~A tests=u                    → testing ~A HEAD
   `;
 
   story('reports are waited for though honorQuarantine is OFF [V68] [V14]', OFF)`
@@ -114,18 +114,37 @@ describe('the number of failures', () => {
   });
 });
 
-describe('a pass of another run', () => {
-  story('an entry stays until a run has passed that began no earlier than its first own run [V72]', LANES)`
-    seasoned; hold landings; submit A[x] B[y]; wait 1m; fail A; pass B → B=passed; testing ~A
-    fail ~A                                                            → A=held; testing HEAD
-    pass HEAD                                                          → A=failed
+describe('a failure that counts', () => {
+  story('a run that passes and was under test when it began and when it ended shows that CI worked [V72]', OFF)`
+    seasoned; wait 16m; submit A B; wait 1m; fail A → A=held; testing B ~A
+    wait 5m; fail ~A                                → A=held; testing B
+    pass B                                          → A=failed B=merged
   `;
 
-  story('a run under way is waited for, and the head is tested only if it fails [V72]', OFF)`
-    seasoned; submit A; wait 1m; fail A; submit B; fail ~A → A=held; testing B
-    pass B                                                 → A=failed B=merged
-    wait 1m; submit C; fail C; wait 1m; submit D; fail ~C  → C=held; testing D
-    fail D                                                 → C=held; testing ~D HEAD
+  story('the base is tested beside a run of its own that no other run is beside [V72]', OFF)`
+    seasoned; wait 16m; submit A; fail A → A=held; testing ~A HEAD
+    wait 5m; fail ~A                     → A=held; testing HEAD
+    pass HEAD                            → A=failed
+  `;
+
+  story('the base is tested once more if its run passed too early to show how the other one ended [V72]', OFF)`
+    seasoned; wait 16m; submit A; fail A       → testing ~A HEAD
+    wait 5m; pass HEAD; wait 1ms; fail ~A      → A=held; testing HEAD
+    wait 5m; pass HEAD                         → A=failed
+  `;
+
+  story('a quarter of an hour is close enough [V72]', OFF)`
+    submit B; pass B; seasoned; wait 15m; submit A; fail A → testing ~A
+    wait 1m; fail ~A                                       → A=held; testing HEAD
+    wait 1m; pass HEAD                                     → A=failed
+  `;
+
+  story('a run does not count if no run passed that was under test when it began [V72]', LANES)`
+    seasoned; wait 16m; submit A[x] B[y]; wait 1m; fail A → testing B ~A
+    wait 1m; fail B                                       → testing ~A ~B HEAD
+    wait 8m; pass HEAD; fail ~A                           → A=held; testing ~B ~A
+    wait 8m; fail ~A                                      → A=held; testing ~B HEAD
+    wait 8m; pass HEAD                                    → A=failed
   `;
 
   story('an outage removes nobody: all runs fail, and those of the head [V72] [V73] [V16]', OFF)`
@@ -133,19 +152,14 @@ describe('a pass of another run', () => {
     fail HEAD                              → AB=pending; alarm RED_TARGET
   `;
 
-  story('an outage removes nobody on a head that passed before [V72] [V16]', OFF)`
-    seasoned; submit A; submit B; wait 1m; fail A B ~A ~B → AB=held; testing HEAD
-    fail HEAD                                             → AB=pending; alarm RED_TARGET
-  `;
-
   story('a pass of the head by a waiver is enough [V72] [V47]', OFF)`
     with honorQuarantine=ON
-    seasoned; submit A; fail A; deny A; fail ~A; deny ~A → A=held; testing HEAD
-    fail HEAD; waive HEAD                                → A=failed; testing nothing
+    seasoned; wait 16m; submit A; fail A; deny A; fail ~A; deny ~A → A=held; testing HEAD
+    fail HEAD; waive HEAD                                          → A=failed; testing nothing
   `;
 
   story('a head that cannot be tested is not tested again and again [V72]', OFF)`
-    seasoned; submit A; fail A ~A → A=held; testing HEAD
+    seasoned; wait 16m; submit A; fail A ~A → A=held; testing HEAD
     unbuildable HEAD START_TEST_RUN_RETRY_EXHAUSTED; unbuildable HEAD START_TEST_RUN_RETRY_EXHAUSTED
     unbuildable HEAD START_TEST_RUN_RETRY_EXHAUSTED → A=failed; testing nothing
   `;
@@ -158,6 +172,16 @@ describe('a head that was never seen to pass', () => {
     pass HEAD          → testing ~A ~B
   `;
 
+  story('a head that was never seen to pass is tested with the first failed batch [V73]', FOURS)`
+    together A B C D; fail ABCD → testing ~AB ~AB+CD HEAD
+  `;
+
+  story('a head that passed by a waiver is not tested again within an hour [V73] [V47]', LANES)`
+    with honorQuarantine=ON
+    submit A[x] B[y]; fail A; deny A; fail HEAD; waive HEAD → testing B ~A
+    fail B; deny B                                          → testing ~A ~B
+  `;
+
   story('a head that landed as tested has passed [V73]', OFF)`
     submit A; pass A; submit B; fail B → testing ~B
   `;
@@ -168,6 +192,10 @@ describe('searches in halves', () => {
     together A B C D; fail ABCD ~AB ~A; pass HEAD → A=held; testing ~BCD ~A
     fail ~A                                       → A=failed; testing ~BCD
     pass ~BCD                                     → BCD=merged
+  `;
+
+  story('the base is tested beside the last one of a search [V72]', PAIRS)`
+    seasoned; wait 16m; together A B; fail AB → testing ~A ~A+B HEAD
   `;
 
   story('the failure of the group counts as the first, if it agrees [V66] [V68]', PAIRS)`
@@ -202,10 +230,10 @@ describe('an entry that needs one ahead', () => {
 
 describe('events during a confirmation', () => {
   story('a paused queue starts no run of its own, and no test of the head [V66] [V72] [V11]', OFF)`
-    seasoned; submit A; pause; fail A → A=held; testing nothing
-    resume                            → testing ~A
-    pause; fail ~A                    → A=held; testing nothing
-    resume                            → testing HEAD
+    seasoned; wait 16m; submit A; pause; fail A → A=held; testing nothing
+    resume                                      → testing ~A HEAD
+    wait 1m; pass HEAD; wait 1m; pause; fail ~A → A=held; testing nothing
+    resume                                      → testing HEAD
   `;
 
   story('an entry that is cancelled leaves with its runs [V66] [B9]', OFF)`
@@ -247,15 +275,15 @@ describe('events during a confirmation', () => {
   `;
 
   story('a failure of the machine buys one more run, and has the head tested at once [V75]', OFF)`
-    seasoned; submit A
-    report A FAILURE exit=127; wait 1m             → A=held; testing ~A HEAD
+    seasoned; wait 16m; submit A
+    report A FAILURE exit=127                      → A=held; testing HEAD
+    wait 1m                                        → A=held; testing ~A HEAD
     report ~A FAILURE exit=127; wait 1m; pass HEAD → A=held; testing ~A
-    report ~A FAILURE exit=127; wait 1m            → A=held; testing HEAD  # the control of V72
-    pass HEAD                                      → A=failed
+    report ~A FAILURE exit=127; wait 1m            → A=failed; testing nothing
   `;
 
   story('a machine that fails the head too holds the queue, which is tested again after a minute [V75]', OFF)`
-    seasoned; submit A
+    seasoned; wait 16m; submit A
     report A FAILURE exit=127; wait 1m       → testing ~A HEAD
     report HEAD FAILURE exit=127             → A=pending; alarm RED_TARGET; wake 1m
   `;

@@ -33,6 +33,9 @@ const ENOUGH_OF_ANY = 4;
 /** A commit that passed by itself is not suspected again for this long. CI may break later without any commit. */
 const CLEARED_FOR_MS = 60 * 60_000;
 
+/** CI works this long before and after a run that passes. */
+export const WORKS_FOR_MS = 15 * 60_000;
+
 /** The queue stores these, so the list is bounded. */
 const MAX_REMOVALS = 100;
 
@@ -237,11 +240,16 @@ export function testSuspectedBases(work: Work): void {
 function testUnprovenHead(work: Work): void {
   const { head, hold } = work.queue;
   if (!policyOf(work.queue).confirms || head === undefined || hold !== undefined) return;
-  const clearedAt = suspicionOf(work.queue, head)?.cleared?.at ?? Number.NEGATIVE_INFINITY;
-  if (work.at < clearedAt + CLEARED_FOR_MS || findBaseTest(work.queue, head) !== undefined) return;
-  const isSuspect = (run: Candidate) =>
-    run.state === 'failed' && run.base.sha === head.sha && (head.isProven !== true || isOfMachine(run));
-  if (candidatesOf(work.queue).some(isSuspect)) testBase(work, head);
+  if (findBaseTest(work.queue, head) !== undefined) return;
+  const cleared = suspicionOf(work.queue, head)?.cleared;
+  const isProven = head.isProven === true || (cleared !== undefined && work.at < cleared.at + CLEARED_FOR_MS);
+  // A pass from before says nothing about the machine.
+  const isMachineProven = ({ testingSince = work.at }: Candidate) => (cleared?.at ?? 0) + WORKS_FOR_MS >= testingSince;
+  const hasFailed = ({ state, base }: Candidate) => state === 'failed' && base.sha === head.sha;
+  const isSuspect = (run: Candidate) => hasFailed(run) && (isOfMachine(run) ? !isMachineProven(run) : !isProven);
+  // Failed runs of a search in halves end at once.
+  const isFirst = !isProven && work.endedCandidates.some(hasFailed);
+  if (isFirst || candidatesOf(work.queue).some(isSuspect)) testBase(work, head);
 }
 
 /** Keeps the suspicions that a bisection or a base test needs, and those of the last few former heads. */

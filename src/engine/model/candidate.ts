@@ -95,6 +95,8 @@ export interface Candidate {
   readonly sameTreeAs: CandidateNumber | undefined;
   readonly pass: Pass | undefined;
   readonly failure: Failure | undefined;
+  /** Its failure in a run of its own counts, because CI worked then. Undefined until that is known. */
+  readonly isControlled?: boolean;
   /**
    * Entries that landed after its base was chosen, are not in it, and share no target with it. Set when it ends; until
    * then `composedWithOf` derives them.

@@ -21,7 +21,9 @@ const MOST_RUNS_IN_FLAKY_TESTS = 5;
 function failuresOfFirst(queue: Queue, search: Search): readonly Candidate[] {
   const [first] = marksOf(queue, search);
   if (first?.length !== 1) return [];
-  const failed = first.runs.filter((run) => isSettledFailure(run) && !isUnread(queue, run));
+  const failed = first.runs.filter(
+    (run) => isSettledFailure(run) && run.isControlled !== false && !isUnread(queue, run),
+  );
   // A failure of the machine buys one more run on this base.
   const retried = policyOf(queue).confirms ? failed.find(isOfMachine) : undefined;
   return failed.filter((run) => run !== retried);

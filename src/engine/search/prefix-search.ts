@@ -1,5 +1,4 @@
 import { assert } from '../../lib/assert.ts';
-import { listOf } from '../../lib/int-map.ts';
 import { present } from '../../lib/present.ts';
 import { endOf, findBaseTest, mayBlame, removeForFailure, suspicionOf, testBase } from '../evidence/suspicion.ts';
 import { learnFailure } from '../line/learn.ts';
@@ -10,10 +9,11 @@ import { beginSearch, clear, endLonger, keepSearch, releaseRest, startRun } from
 import { branchSubjectOf, type Candidate, isUnderTest } from '../model/candidate.ts';
 import { policyOf } from '../model/policy.ts';
 import { type Because, type Entry, mayWork, toMember } from '../model/queue.ts';
-import { candidatesFor, candidatesOf, composedWithOf, runsOfSearch, unlanded } from '../model/roster.ts';
+import { candidatesFor, composedWithOf, runsOfSearch, unlanded } from '../model/roster.ts';
 import type { Search } from '../model/search.ts';
 import { signsOfRun } from '../model/signature.ts';
 import { endCandidate, entryOf, keep, keepCandidate, type Move, move, type Work } from '../model/work.ts';
+import { controlFailures, controlStart, ownFailuresOf } from './control.ts';
 import { doubtOf, isOpen, isUndecidable } from './doubt.ts';
 import { isBehindAccused, isBehindOthers } from './prefixes.ts';
 
@@ -65,6 +65,8 @@ export function startScout(work: Work, entries: readonly Entry[]): void {
 export function startPrefix(work: Work, number: number, length: number, isAgain = false): void {
   const search = findSearch(work.queue, number);
   if (search === undefined || !Number.isInteger(length) || length < 1 || length > search.members.length) return;
+  const isAfterFailure = shortestFailure(marksOf(work.queue, search)) !== undefined;
+  if (length === 1 && isAfterFailure) controlStart(work, search);
   startRun(work, search, { length, isAgain });
   if (length > 1) return;
   for (const entry of unlanded(work.queue, search.members.slice(0, 1)))
@@ -92,6 +94,7 @@ export function isUntouched({ before, queue }: Work, search: Search): boolean {
   if (queue.learned !== before.learned && doubtOf(queue, search).missing !== doubtOf(before, search).missing)
     return false;
   const [then, now] = [runsOfSearch(before, search), runsOfSearch(queue, search)];
+  if (now.some((run) => run.state === 'failed' && run.isControlled === undefined)) return false;
   const areSame = then.length === now.length && then.every((run, index) => run === now[index]);
   if (!areSame || search.accused === undefined) return areSame;
   const [entry] = unlanded(queue, search.members);
@@ -117,6 +120,8 @@ export function concludePrefixes(work: Work, number: number): boolean {
   }
   if (failed.length > 1) return false;
   const before = work.queue;
+  controlFailures(work, search, failed);
+  if (work.queue !== before) return true;
   const isTrusted = isBaseTrusted(work, search);
   if (doubtOf(work.queue, search).missing <= 0) {
     if (accuse(work, search, failed, isTrusted)) return true;
@@ -168,30 +173,11 @@ function accuse(work: Work, search: Search, failed: Mark, isTrusted: boolean): b
   if (queue.hold !== undefined || isBehindOthers(queue, search, entry)) return false;
   if (!search.isOnHead && !search.accused.isLast) return rebase(work, search);
   if (!isTrusted || !mayBlame(queue, run) || isBehindAccused(queue, search, entry)) return false;
-  if (!isControlled(work, search, failed)) return false;
+  const isOpenStill = ownFailuresOf(search, failed).some(({ isControlled }) => isControlled === undefined);
+  if (isOpenStill && policyOf(queue).confirms) return false;
   learnFailure(work, entry, run.failure);
   removeForFailure(work, entry, run, run.failure);
   return true;
-}
-
-/**
- * While the entry failed in runs of its own, CI passed another run. Otherwise all of them may have failed for the same
- * reason, which is not the entry.
- */
-// SPEC V72
-function isControlled(work: Work, { base, signs }: Search, { runs }: Mark): boolean {
-  const { queue } = work;
-  const own = runs.filter(isSettledFailure).slice(signs === undefined ? 1 : 0);
-  const since = own[0]?.testingSince;
-  if (!policyOf(queue).confirms || since === undefined) return true;
-  // The head passed by a waiver, or cannot be tested. Testing it again would tell nothing else.
-  if ((suspicionOf(queue, base)?.cleared?.since ?? 0) >= since) return true;
-  const isSince = (run: Candidate) => (run.testingSince ?? 0) >= since;
-  const hasPassed = (run: Candidate) => run.pass?.by === 'own_run' && isSince(run);
-  if (listOf(queue.passes).some(hasPassed) || candidatesOf(queue).some(hasPassed)) return true;
-  const isComing = candidatesOf(queue).some((run) => isUnderTest(run) && !own.includes(run) && isSince(run));
-  if (!isComing && mayWork(queue) && findBaseTest(queue, base) === undefined) testBase(work, base);
-  return false;
 }
 
 /** The target branch has moved since, so failures on the present head decide. Those before may have lacked what landed. */

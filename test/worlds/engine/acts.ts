@@ -102,13 +102,14 @@ export const ACTS: { readonly [verb: string]: Act } = {
     submitAll(told, words);
     told.update({}, 'RUNNING');
   },
-  /** The head has passed by itself, and so few runs failed by chance that an entry is removed at its second failure. */
+  /** The head has just passed by itself, and so few runs failed by chance that an entry is removed at its second failure. */
   seasoned: (told) => {
     const { head, learned } = told.queue;
     assert.ok(head !== undefined, 'a story begins on a head');
     told.queue = {
       ...told.queue,
       head: { ...head, isProven: true },
+      suspicions: [{ base: head, removals: [], cleared: { at: told.now, since: told.now, signs: [] } }],
       learned: { ...learned, flakes: { hits: 0.5, seen: 20 } },
     };
   },
