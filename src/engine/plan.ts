@@ -46,6 +46,7 @@ import type { NodeId } from './model/targets.ts';
 import { addCandidate, amend, entryOf, keep, move, stillLive, type Work } from './model/work.ts';
 import { overruns, strategyOf } from './policy/adaptive.ts';
 import { advanceSearches } from './search/advance-searches.ts';
+import { startControls } from './search/control.ts';
 import { startNextPart } from './search/halves.ts';
 import { freeSlotFor, makeWayForUrgent, releaseSetAside, separateUrgent } from './search/interrupt.ts';
 import { dissolveScouts, searchCandidate, startPrefix, startScout } from './search/prefix-search.ts';
@@ -131,6 +132,7 @@ function proceed(work: Work): void {
   retestHead(work);
   startRepair(work);
   startTests(work);
+  startControls(work);
 }
 
 /** Cancels entries that were not ready for too long. Entries that only wait for the queue do not count. */

@@ -65,8 +65,9 @@ describe('ADAPTIVE searches a failed group in prefixes', () => {
 
   story('two culprits, one after the other [K8] [K10]', ONE)`
     seasoned; together A B C D; fail ABCD ~AB ~A → A=failed; testing BC
-    fail BC ~B; pass HEAD                        → B=failed; testing D
-    pass D C                                                → CD=merged
+    fail BC ~B                                   → B=held; testing D
+    pass D; fail ~B ~B                           → B=failed D=merged; testing C
+    pass C                                       → C=merged
   `;
 
   story('a flake: a repeated run that passes clears its members [K8] [K10]', ONE)`
@@ -89,8 +90,7 @@ describe('ADAPTIVE searches a failed group in prefixes', () => {
   story('a push behind its back: the accused is tested again on the new head [K12]', ONE)`
     seasoned; submit A; fail A → testing ~A
     foreign X                  → testing ~A; A=held
-    fail ~A                    → testing ~A; A=testing
-    fail ~A                    → A=held; testing ~A HEAD
+    fail ~A                    → testing ~A HEAD; A=testing
     fail ~A; pass HEAD         → A=failed; target M+X
   `;
 

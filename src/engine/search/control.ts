@@ -1,9 +1,9 @@
 import { listOf } from '../../lib/int-map.ts';
 import { findBaseTest, suspicionOf, testBase, WORKS_FOR_MS } from '../evidence/suspicion.ts';
-import { isSettledFailure, type Mark } from '../line/marks.ts';
+import { isSettledFailure, type Mark, marksOf } from '../line/marks.ts';
 import { type Candidate, isUnderTest } from '../model/candidate.ts';
 import { policyOf } from '../model/policy.ts';
-import { mayWork } from '../model/queue.ts';
+import { mayWork, type Queue } from '../model/queue.ts';
 import { candidatesOf } from '../model/roster.ts';
 import type { Search } from '../model/search.ts';
 import { keepCandidate, type Work } from '../model/work.ts';
@@ -14,69 +14,75 @@ import { keepCandidate, type Work } from '../model/work.ts';
  * outage that is hardly longer than the run itself fits between the two.
  */
 
-type Control = 'passed' | 'coming' | 'missing';
+/** Runs that are started together begin and end as far apart as this. */
+const TOGETHER_MS = 60_000;
 
-interface Span {
-  readonly from: number;
-  readonly to: number;
-}
+type Control = 'passed' | 'coming' | 'missing';
 
 /** The failed runs of the first member by itself. The first of them began the search, if no longer one did. */
 export function ownFailuresOf({ signs }: Search, { runs }: Mark): readonly Candidate[] {
   return runs.filter(isSettledFailure).slice(signs === undefined ? 1 : 0);
 }
 
-/** Notes of each failure whether CI worked, once that is known, and tests the base where nothing else would tell. */
+/** Notes of each failure whether CI worked, once that is known. */
 // SPEC V72
-export function controlFailures(work: Work, search: Search, mark: Mark): void {
-  if (!isControlled(work, search)) return;
-  const own = ownFailuresOf(search, mark);
-  for (const run of own) {
-    if (run.isControlled !== undefined || run.testingSince === undefined || run.failure === undefined) continue;
-    const { testingSince, failure } = run;
-    const began = controlAt(work, search, { from: testingSince - WORKS_FOR_MS, to: testingSince });
-    const ended = controlAt(work, search, { from: failure.at, to: failure.at + WORKS_FOR_MS });
-    if (began === 'passed' && ended === 'passed') keepCandidate(work, { ...run, isControlled: true });
-    else if (began === 'missing') keepCandidate(work, { ...run, isControlled: false });
-    else if (ended === 'missing' && !askBase(work, search, run.failure.at))
-      keepCandidate(work, { ...run, isControlled: false });
+export function noteControls(work: Work, search: Search, mark: Mark): void {
+  if (!needsControl(work.queue, search)) return;
+  for (const run of ownFailuresOf(search, mark)) {
+    if (run.isControlled !== undefined) continue;
+    const [began, ended] = [controlOfBegin(work, search, run), controlOfEnd(work, search, run)];
+    const isOver = ended === 'missing' && work.at > (run.failure?.at ?? 0) + WORKS_FOR_MS;
+    if (began === 'missing' || isOver) keepCandidate(work, { ...run, isControlled: false });
+    else if (began === 'passed' && ended === 'passed') keepCandidate(work, { ...run, isControlled: true });
   }
 }
 
-/** A run of the base beside the first member's, if no other run tells whether CI works. */
+/** Tests the base beside a run of an entry by itself, and when it has failed, if no other run tells whether CI works. */
 // SPEC V72
-export function controlStart(work: Work, search: Search): void {
-  if (
-    isControlled(work, search) &&
-    controlAt(work, search, { from: work.at - WORKS_FOR_MS, to: work.at }) === 'missing'
-  )
-    askBase(work, search, work.at);
+export function startControls(work: Work): void {
+  if (!mayWork(work.queue)) return;
+  for (const search of work.queue.bisections) {
+    if (!needsControl(work.queue, search) || findBaseTest(work.queue, search.base) !== undefined) continue;
+    if (isUncontrolled(work, search)) testBase(work, search.base);
+  }
+}
+
+function isUncontrolled(work: Work, search: Search): boolean {
+  const [shortest] = marksOf(work.queue, search);
+  if (shortest === undefined || shortest.length !== 1) return false;
+  const isOpen = (run: Candidate) => run.isControlled === undefined && controlOfEnd(work, search, run) === 'missing';
+  if (ownFailuresOf(search, shortest).some(isOpen)) return true;
+  // A scout of one entry follows no failure.
+  const isOwn = search.how === 'halves' || search.signs !== undefined || shortest.runs.length > 1;
+  const hasBegun = (run: Candidate) => isUnderTest(run) && (run.testingSince ?? work.at) === work.at;
+  return isOwn && shortest.runs.some((run) => hasBegun(run) && controlOfBegin(work, search, run) === 'missing');
 }
 
 /** Failures on a base that the branch has left do not decide. */
-function isControlled({ queue }: Work, { isOnHead, accused }: Search): boolean {
+function needsControl(queue: Queue, { isOnHead, accused }: Search): boolean {
   return policyOf(queue).confirms && (isOnHead || accused?.isLast === true);
 }
 
-/** False if a run of the base comes too late to tell. */
-function askBase(work: Work, { base }: Search, at: number): boolean {
-  if (work.at > at + WORKS_FOR_MS) return false;
-  if (mayWork(work.queue) && findBaseTest(work.queue, base) === undefined) testBase(work, base);
-  return true;
+function controlOfBegin(work: Work, search: Search, { testingSince = work.at }: Candidate): Control {
+  return controlAt(work, search, testingSince - WORKS_FOR_MS, testingSince + TOGETHER_MS);
 }
 
-/** Whether CI worked at a moment: the beginning of a run was reached from before, and its end is seen from after. */
-function controlAt({ queue, at: now }: Work, { base }: Search, { from, to }: Span): Control {
-  const isAround = (since: number, until: number) => since <= to && until >= from;
-  const isPass = ({ pass, testingSince }: Candidate) =>
-    pass?.by === 'own_run' && isAround(testingSince ?? now, pass.at);
+function controlOfEnd(work: Work, search: Search, { failure }: Candidate): Control {
+  const at = failure?.at ?? work.at;
+  return controlAt(work, search, at - TOGETHER_MS, at + WORKS_FOR_MS);
+}
+
+function controlAt({ queue, at }: Work, { base }: Search, from: number, to: number): Control {
+  const isBetween = (since: number, until: number) => since <= to && until >= from;
   // The base passed by a waiver, or cannot be tested. Testing it again would tell nothing else.
   const cleared = suspicionOf(queue, base)?.cleared;
-  if (cleared !== undefined && isAround(cleared.since ?? cleared.at, cleared.at)) return 'passed';
+  if (cleared !== undefined && isBetween(cleared.since ?? cleared.at, cleared.at)) return 'passed';
+  const isPass = ({ pass, testingSince }: Candidate) =>
+    pass?.by === 'own_run' && isBetween(testingSince ?? at, pass.at);
   const runs = candidatesOf(queue);
   if (runs.some(isPass) || listOf(queue.passes).some(isPass)) return 'passed';
   // Runs of searches are likely to fail.
   const isComing = (run: Candidate) =>
-    run.purpose.kind !== 'bisection' && isUnderTest(run) && isAround(run.testingSince ?? now, now);
-  return runs.some(isComing) || findBaseTest(queue, base) !== undefined ? 'coming' : 'missing';
+    run.purpose.kind !== 'bisection' && isUnderTest(run) && isBetween(run.testingSince ?? at, at);
+  return runs.some(isComing) ? 'coming' : 'missing';
 }

@@ -14,7 +14,6 @@ import { composedWithOf, runsOfSearch, unlanded } from '../model/roster.ts';
 import { partOf, type Search, setKey } from '../model/search.ts';
 import { signsOfRun } from '../model/signature.ts';
 import { entryOf, keepCandidate, move, type Work } from '../model/work.ts';
-import { controlStart } from './control.ts';
 
 /**
  * Starts the search for the culprits of a failed batch that no other entry is to blame for. Its members leave the line.
@@ -162,10 +161,8 @@ export function startNextPart(work: Work, number: number): void {
     const index = search === undefined ? -1 : startableIn(work.queue, search);
     const length = search?.cuts[index];
     if (search === undefined || length === undefined) return;
-    if (!isKnownToFail(work.queue, search, length)) {
-      if (length === 1) controlStart(work, search);
+    if (!isKnownToFail(work.queue, search, length))
       return startRun(work, search, { from: search.cuts[index - 1] ?? 0, length });
-    }
     skipRun(work, search, index);
   }
 }

@@ -13,7 +13,7 @@ import { candidatesFor, composedWithOf, runsOfSearch, unlanded } from '../model/
 import type { Search } from '../model/search.ts';
 import { signsOfRun } from '../model/signature.ts';
 import { endCandidate, entryOf, keep, keepCandidate, type Move, move, type Work } from '../model/work.ts';
-import { controlFailures, controlStart, ownFailuresOf } from './control.ts';
+import { noteControls, ownFailuresOf } from './control.ts';
 import { doubtOf, isOpen, isUndecidable } from './doubt.ts';
 import { isBehindAccused, isBehindOthers } from './prefixes.ts';
 
@@ -65,8 +65,6 @@ export function startScout(work: Work, entries: readonly Entry[]): void {
 export function startPrefix(work: Work, number: number, length: number, isAgain = false): void {
   const search = findSearch(work.queue, number);
   if (search === undefined || !Number.isInteger(length) || length < 1 || length > search.members.length) return;
-  const isAfterFailure = shortestFailure(marksOf(work.queue, search)) !== undefined;
-  if (length === 1 && isAfterFailure) controlStart(work, search);
   startRun(work, search, { length, isAgain });
   if (length > 1) return;
   for (const entry of unlanded(work.queue, search.members.slice(0, 1)))
@@ -120,7 +118,7 @@ export function concludePrefixes(work: Work, number: number): boolean {
   }
   if (failed.length > 1) return false;
   const before = work.queue;
-  controlFailures(work, search, failed);
+  noteControls(work, search, failed);
   if (work.queue !== before) return true;
   const isTrusted = isBaseTrusted(work, search);
   if (doubtOf(work.queue, search).missing <= 0) {
