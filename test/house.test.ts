@@ -63,9 +63,9 @@ const REPLACED = {
  * feature alone, by no more than the feature was granted.
  */
 const BUDGET: Readonly<Record<string, number>> = {
-  'src without the page, bench, scripts and examples': 704_800,
+  'src without the page, bench, scripts and examples': 705_700,
   'the page': 58_661,
-  tests: 758_500,
+  tests: 760_251,
 };
 
 /** Below its budget by more than this share, a part has shrunk, and the budget follows. */

@@ -52,7 +52,8 @@ export async function processUpload(
     const { judged } = verdict;
     runsRead += part.testRuns;
     if (part.summary !== undefined && runsRead === 0) {
-      return endWithoutRuns(deps, upload, { facts: part.facts, summary: part.summary, isEmpty: part.summary.isWhole });
+      const isEmpty = part.summary.isWhole || part.summary.hasSetupErrors === true;
+      return endWithoutRuns(deps, upload, { facts: part.facts, summary: part.summary, isEmpty });
     }
     const isStored = part.no < upload.partsDone;
     if (isStored && part.summary !== undefined) return addMissing(deps, upload, { ...part, summary: part.summary });
@@ -121,14 +122,15 @@ async function endWithoutRuns(
   of: {
     readonly facts: ReadFacts | undefined;
     readonly summary: ReadSummary;
-    /** Read to the end without finding a run. */
+    /** Read without finding a run: whole, or with errors before any test. */
     readonly isEmpty?: boolean;
   },
 ): Promise<Processed> {
   const at = deps.clock.now();
-  const isWhole = of.isEmpty === true;
-  const status = isWhole ? 'PROCESSED' : 'FAILED';
-  const issues = isWhole ? of.summary.issues : withReason(of.summary.issues);
+  const isRead = of.isEmpty === true;
+  const isWhole = isRead && of.summary.isWhole;
+  const status = isRead ? 'PROCESSED' : 'FAILED';
+  const issues = isRead ? of.summary.issues : withReason(of.summary.issues);
   const fields = of.facts?.fields ?? upload.fields;
   const nothing = { ...upload, fields, partsDone: 0, testRuns: 0, flaw: null, counts: null };
   const outcome = outcomeOf(nothing, { status, processedAt: at, issues });

@@ -3,6 +3,7 @@ import type * as uploaderContract from '../../contract/uploader.ts';
 import { onlyPathOf } from '../../flaky/core/paths.ts';
 import { isCovered, type QuarantinedFor } from '../../flaky/coverage.ts';
 import { createLookupIds } from '../../flaky/identity/test-id.ts';
+import { isSetupCase } from '../../junit/setup-case.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import { readTestSettings } from '../../storage/test-codec.ts';
 import type { App } from '../core/app.ts';
@@ -57,7 +58,11 @@ async function loadCoverage(app: App, repository: Repository, ids: readonly stri
   for (let from = 0; from < ids.length; from += LOAD_AT_ONCE) {
     const some = ids.slice(from, from + LOAD_AT_ONCE);
     const { known } = await app.store.testIngest.load(repository.id, some);
-    for (const each of known) tests.set(each.test.id, quarantinedFor(each, settings, app.clock.now()));
+    for (const each of known) {
+      // Earlier versions took errors before any test for tests.
+      if (isSetupCase({ ...each.test, suite: each.test.parent ?? '', status: 'failure', outcome: null })) continue;
+      tests.set(each.test.id, quarantinedFor(each, settings, app.clock.now()));
+    }
   }
   return (testId, suitePaths) => {
     const test = tests.get(testId);

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { pluck } from '../../../test/helpers/pluck.ts';
 import { createTestIds } from '../../flaky/identity/test-id.ts';
@@ -44,6 +45,14 @@ describe('reading reports here [W5]', () => {
     assert.deepEqual(pluck(found.troubled, 'name'), ['cut.xml.gz', 'half.xml', 'page.xml']);
     assert.match(found.troubled[2]?.problem ?? '', /HTML/);
     assert.ok(found.failing.includes('b'));
+  });
+
+  it('takes an error before any test for a failure that belongs to no test [F89]', async () => {
+    const go = new URL('../../../test/fixtures/junit-setup/go-junit-report.xml', import.meta.url);
+    const file = { name: 'go.xml', path: fileURLToPath(go), sizeBytes: 1 };
+    const found = await readReports([file], { testIds: ids, root: '' });
+    assert.deepEqual([found.tests, found.failing, found.unaccounted], [1, [], 4]);
+    assert.match(found.troubled[0]?.problem ?? '', /^4 errors before any test: .*undefined: undefinedCall; /);
   });
 
   it('goes on where a file is gone', async () => {

@@ -6,13 +6,14 @@ import { createJunitParser } from '../../junit/create-junit-parser.ts';
 import { createXmlDecoder } from '../../junit/decode-xml.ts';
 import type { JunitCase, JunitSummary } from '../../junit/junit-case.ts';
 import { relativeCase, reportProblem } from '../../junit/junit-case.ts';
+import { createSetupErrors } from '../../junit/setup-case.ts';
 import { createOutcomeReader, type Outcome } from './failing-tests.ts';
 import { type Packing, packingOf, type ReportFile, readHead } from './find-reports.ts';
 
 export interface ReadReports extends Outcome {
   /** Files that could not be read whole, with the first reason. */
   readonly troubled: readonly { readonly name: string; readonly problem: string }[];
-  /** Failures in the reports that belong to no failing test. */
+  /** Failures in the reports that belong to no failing test, and errors before any test. */
   readonly unaccounted: number;
 }
 
@@ -25,11 +26,13 @@ export async function readReports(
   const troubled: { name: string; problem: string }[] = [];
   let unaccounted = 0;
   for (const file of files) {
+    const setup = createSetupErrors();
     const end = await readReport(file, (cases) => {
-      for (const one of cases) outcome.add(relativeCase(one, root));
+      for (const one of cases) if (!setup.take(one)) outcome.add(relativeCase(one, root));
     });
-    if (end.problem !== undefined) troubled.push({ name: file.name, problem: end.problem });
-    unaccounted += end.unaccounted;
+    const problem = setup.tell() ?? end.problem;
+    if (problem !== undefined) troubled.push({ name: file.name, problem });
+    unaccounted += end.unaccounted + setup.count;
   }
   return { ...outcome.end(), troubled, unaccounted };
 }

@@ -52,6 +52,13 @@ describe('getQuarantineConfig', () => {
     assert.deepEqual(await lookUp(failing({ id: other, name: 'other' })), { isDisabled: false, testIds: [] });
   });
 
+  test('leaves out what an earlier version took for a test, and is none [F89]', async () => {
+    const other = { id: randomUUID(), name: 'TestMain', classname: '', status: 'FLAKY', quarantinedAt: NOON } as const;
+    await world.apply([aTest(world.repository.id, other)]);
+    const sent = failing({ id: other.id, name: 'TestMain', className: '' });
+    assert.deepEqual(await lookUp(sent), { isDisabled: false, testIds: [] });
+  });
+
   test('answers an id as it was sent, also where the test is known by another [U3]', async () => {
     await quarantine(idOf('trunk:x'), idOf('', 'linux'));
     const sent = [failing({ id: 'trunk:x' }), failing({ id: '7', variant: 'linux' }), failing({ id: '8' })];

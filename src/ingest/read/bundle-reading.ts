@@ -16,9 +16,10 @@ import type { Issue } from '../../flaky/identity/issue.ts';
 import { suitePathOf } from '../../flaky/identity/test-id.ts';
 import { checkUpload, createFindingCounts, type IdentityFinding } from '../../flaky/identity/validate.ts';
 import type { JunitCase } from '../../junit/junit-case.ts';
+import { createSetupErrors } from '../../junit/setup-case.ts';
 import type { Upload } from '../../storage/uploads.ts';
 import type { CaseSources } from './case-runs.ts';
-import { internalRun } from './internal-runs.ts';
+import { caseOfRun, internalRun } from './internal-runs.ts';
 import { silentFailure } from './read-bep.ts';
 import { RUNS_AT_ONCE, readJunit, unreadableIssue } from './read-junit.ts';
 import { type ReadLimits, storableText } from './read-limits.ts';
@@ -73,6 +74,8 @@ export class BundleReading {
   #listed = 0;
   #cases = 0;
   readonly #ledger = new FailureLedger();
+  /** Those of the list. Its reports, if there are any, hold them too. */
+  readonly #setup = createSetupErrors();
   /** Failures from the list, held until the reports have named their suites. */
   readonly #held: ReadRun[] = [];
 
@@ -98,6 +101,7 @@ export class BundleReading {
     const unlisted = this.#hasList && this.#listed < Number.POSITIVE_INFINITY ? this.#ledger.missing : 0;
     if (unlisted > 0) this.#onIssue(unlistedFailures(unlisted));
     this.problem ??= silentFailure(this.#targets, this.#failedLabels);
+    if (issues.setupProblem === null) issues.addSetup(null, this.#setup);
     for (const issue of [...this.#findings.list(null), ...(this.#owners?.issues() ?? [])]) issues.add(issue);
   }
 
@@ -147,6 +151,7 @@ export class BundleReading {
       const runs: ReadRun[] = [];
       for (const item of items) {
         this.#note(item);
+        if (item.kind === 'run' && item.status === 'FAILURE' && this.#setup.take(caseOfRun(item))) continue;
         const run = item.kind === 'run' ? internalRun(item, of) : undefined;
         if (run?.conclusion === 'FAILURE' && this.#held.length < MAX_HELD) this.#held.push(run);
         else if (run !== undefined) runs.push(run);

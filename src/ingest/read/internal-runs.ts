@@ -3,6 +3,7 @@ import type { FailureText } from '../../flaky/failure-group.ts';
 import { checkCase, type FindingCounts, type IdentityFinding } from '../../flaky/identity/validate.ts';
 import { cleanText } from '../../junit/clean-text.ts';
 import { toldMessage } from '../../junit/junit-case.ts';
+import type { MaybeTest } from '../../junit/setup-case.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { ownText } from './read-limits.ts';
 import { type ReadRun, runTime } from './read-run.ts';
@@ -59,6 +60,11 @@ export function internalRun(run: InternalRun, sources: InternalSources): ReadRun
     failure: run.status === 'FAILURE' ? failureText(run.output, sources.textBytes) : null,
     codeOwners: hasOwners ? sources.internOwners(run.codeOwners) : sources.ownersOf(known.names.file),
   };
+}
+
+/** A failed run as a report would hold it. */
+export function caseOfRun({ name, classname, parent: suite, output: outcome }: InternalRun): MaybeTest {
+  return { name: name || classname, classname, suite, status: 'failure', outcome };
 }
 
 function failureText(output: RunOutput | null, maxBytes: number): FailureText {

@@ -102,6 +102,24 @@ describe('an uploaded bundle', () => {
     assert.equal(result.summary.isWhole, false);
   });
 
+  it('holds errors before any test, which are no tests, in its list or only in its reports [F89]', async () => {
+    const output = field(16, message(field(2, 'collection failure'), field(1, 'E   ImportError: token=abcdefgh1234')));
+    const listed = internal(run({ name: 'adds' }), run({ name: 'tests.test_x', status: 2, more: [output] }));
+    const failed = '<testcase classname="math" name="tests.test_x"><error message="collection failure"/></testcase>';
+    for (const files of [
+      [meta(), listed, report(CASES + failed)],
+      [meta(), listed],
+      [meta(), report(CASES + failed)],
+    ]) {
+      const result = await read(...files);
+      assert.deepEqual(told(result), ['adds SUCCESS']);
+      assert.equal(issueTexts(result).match(/warning \S+ 1 error before any test: /g)?.length, 1);
+      assert.match(result.summary.problem ?? '', /holds 1 error before any test: .*tests\.test_x: /);
+      assert.doesNotMatch(`${issueTexts(result)} ${result.summary.problem}`, /abcdefgh1234/);
+      assert.equal(result.summary.isWhole, false);
+    }
+  });
+
   it('has owners of its runs, else of its CODEOWNERS [U57]', async () => {
     const own = run({ name: 'owned', more: [field(13, field(1, '@me'))] });
     const owners = { path: 'CODEOWNERS', content: '[Web] @web\n*.ts\n' };

@@ -5,6 +5,7 @@ import { createXmlDecoder } from '../../junit/decode-xml.ts';
 import type { JunitCase, JunitSummary } from '../../junit/junit-case.ts';
 import { relativeCase, reportProblem } from '../../junit/junit-case.ts';
 import type { JunitLimits } from '../../junit/limits.ts';
+import { createSetupErrors } from '../../junit/setup-case.ts';
 import { addCaseRuns, type CaseSources } from './case-runs.ts';
 import type { ReadRun } from './read-run.ts';
 import type { UploadIssues } from './upload-issues.ts';
@@ -45,13 +46,17 @@ export async function* readJunit(
   const decoder = createXmlDecoder();
   const parser = createJunitParser(sources.limits);
   const findings = createFindingCounts();
+  const setup = createSetupErrors();
   let runs: ReadRun[] = [];
   let pieces = 0;
   const add = (cases: readonly JunitCase[]) => {
     for (const each of cases) {
       const test = relativeCase(each, sources.root ?? null);
+      if (test.status === 'failure') {
+        sources.onFailing?.(test);
+        if (setup.take(each)) continue;
+      }
       check(test, findings, receivedAt);
-      if (test.status === 'failure') sources.onFailing?.(test);
       addCaseRuns(runs, test, sources);
     }
   };
@@ -79,6 +84,8 @@ export async function* readJunit(
   if (runs.length > 0) yield runs;
 
   if (unreadable !== undefined) issues.add(unreadableIssue(unreadable, file));
+  // Before those that follow from it: gotestsum declares other counts then.
+  issues.addSetup(file, setup);
   for (const issue of [...decoderIssues(end), ...summary.issues]) issues.add({ ...issue, file });
   for (const issue of findings.list(file)) issues.add(issue);
   return { problem: problemOf(summary, unreadable, file), unreadable, cases: summary.seen.tests };

@@ -47,12 +47,14 @@ export type ReadItem = ReadFacts | { readonly kind: 'runs'; readonly runs: reado
 export interface ReadSummary {
   readonly files: number;
   readonly issues: readonly Issue[];
-  /** Every report was read to its end, and has as many cases as it declares. */
+  /** Every report was read to its end, has as many cases as it declares, and tells of no error before a test. */
   readonly isWhole: boolean;
   /** Why the results are incomplete, as a sentence. */
   readonly problem: string | null;
   /** Nothing of the upload may be used: a bundle that contradicts its URL, a refused archive. */
   readonly isRefused: boolean;
+  /** Cases that are no tests were left out. */
+  readonly hasSetupErrors?: true;
 }
 
 /** Allows for clock differences between machines. */

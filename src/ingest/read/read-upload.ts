@@ -32,12 +32,14 @@ export async function* readUpload(upload: Upload, sources: ReadSources): AsyncGe
   const { files, problem, isRefused } = yield* upload.kind === 'bundle'
     ? readAsBundle(upload, sources, issues)
     : readAsReports(upload, sources, issues);
+  const gap = issues.setupProblem ?? problem;
   return {
     files,
     issues: issues.list(),
-    isWhole: problem === null && !isRefused,
-    problem: problem === null ? null : storableText(problem),
+    isWhole: gap === null && !isRefused,
+    problem: gap === null ? null : storableText(gap),
     isRefused,
+    ...(issues.setupProblem !== null && { hasSetupErrors: true }),
   };
 }
 
