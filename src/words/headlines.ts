@@ -49,7 +49,7 @@ export function headlineOf(
   if (state === 'PENDING' && queue.state === 'PAUSED') return PAUSED;
   if (state === 'TESTS_PASSED' && freezeOf({ frozen: queue.frozen }, entry) !== undefined) return FROZEN;
   if (state === 'PENDING' && queue.hold !== undefined && entry.place.kind !== 'line') return heldOf(queue.branch);
-  if (state === 'PENDING' && reason === 'TARGET_BRANCH_AT_FAULT') return RETURNED;
+  if (state === 'PENDING' && (reason === 'TARGET_BRANCH_AT_FAULT' || reason === 'FAILED_TESTS_FLAKY')) return RETURNED;
   return HEADLINES[state];
 }
 

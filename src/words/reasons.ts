@@ -71,6 +71,8 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
     `It failed on a commit of ${branch} that may have been broken. ${branch} has moved since, so it is tested again.`,
   TARGET_BRANCH_AT_FAULT: ({ branch }) =>
     `${branch} itself was broken when it failed. It is back at its old place in the queue.`,
+  FAILED_TESTS_FLAKY:
+    'The tests that it failed failed without it, too, and passed again. It is back at its old place in the queue.',
   REPAIR_TEST_RUN_FAILED: (facts) =>
     `Tested alone on ${facts.branch}, it did not repair ${facts.branch}: ${failing(facts)} failed. It waits until ${facts.branch} is repaired.`,
   LANDING_NOT_COMPOSABLE: ({ branch }) =>

@@ -229,6 +229,31 @@ describe('an entry that needs one ahead', () => {
   `;
 });
 
+describe('an entry that was removed for tests', () => {
+  story('it returns when each of its tests fails and passes on a tree without it [V79]', OFF)`
+    seasoned; submit A; fail A tests=t,u; fail ~A tests=t,u → A=failed
+    submit B; fail B tests=t; pass ~B                       → A=failed B=merged
+    submit C; fail C tests=u; pass ~C                       → A=testing C=merged; why A=TEST_RUN_STARTED; testing A
+  `;
+
+  story('it returns once [V79]', OFF)`
+    seasoned; submit A; fail A tests=t; fail ~A tests=t → A=failed
+    submit B; fail B tests=t; pass ~B                   → A=testing B=merged
+    fail A tests=u; fail ~A tests=u; fail ~A tests=u    → A=failed
+    submit C; fail C tests=u; pass ~C                   → A=failed C=merged
+  `;
+
+  story('it stays removed after a day [V79]', OFF)`
+    seasoned; submit A; fail A tests=t; fail ~A tests=t          → A=failed
+    wait 24h; submit D; fail D tests=t; wait 1m; pass HEAD; pass ~D → A=failed D=merged
+  `;
+
+  story('it stays removed if it was pushed to [V79] [V18]', OFF)`
+    seasoned; submit A; fail A tests=t; fail ~A tests=t; push A → A=failed
+    submit B; fail B tests=t; pass ~B                           → A=failed B=merged
+  `;
+});
+
 describe('events during a confirmation', () => {
   story('a paused queue starts no run of its own, and no test of the head [V66] [V72] [V11]', OFF)`
     seasoned; wait 16m; submit A; pause; fail A → A=held; testing nothing

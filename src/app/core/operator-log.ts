@@ -20,7 +20,8 @@ const NOTABLE = /^queue\.|^pull_request\.(?:merged|failed|canceled|queued)$/;
 
 export function isNotable(draft: FeedDraft): boolean {
   if (!NOTABLE.test(draft.type)) return false;
-  return draft.type !== 'pull_request.queued' || bodyOf(draft).data['reason'] === 'TARGET_BRANCH_AT_FAULT';
+  if (draft.type !== 'pull_request.queued') return true;
+  return ['TARGET_BRANCH_AT_FAULT', 'FAILED_TESTS_FLAKY'].includes(String(bodyOf(draft).data['reason']));
 }
 
 function bodyOf({ body }: FeedDraft): EventBody {

@@ -3,12 +3,12 @@ import { present } from '../../lib/present.ts';
 import { abandon } from '../line/line.ts';
 import { findSearch } from '../line/marks.ts';
 import { removeEntry } from '../line/remove-entry.ts';
+import { noteTestRemoval, removedEntry } from '../line/returns.ts';
 import { releaseFromSearch } from '../line/search-runs.ts';
 import { startCandidate } from '../line/test-run.ts';
 import { confirmedCauseOf, isOfMachine } from '../model/blame.ts';
 import type { Base, Candidate, Failure } from '../model/candidate.ts';
 import { chanceAfterFailure } from '../model/learned.ts';
-import { WAITING } from '../model/place.ts';
 import { policyOf } from '../model/policy.ts';
 import type { PrNumber } from '../model/pull-request.ts';
 import { type Because, type Entry, mayWork, type Queue, type Removal, type Suspicion } from '../model/queue.ts';
@@ -111,6 +111,7 @@ export function signsOf(failure: Pick<Failure, 'checks' | 'reason'> | undefined)
 export function removeForFailure(work: Work, entry: Entry, run: Candidate, failure: Failure): void {
   const onTopOf = unlanded(work.queue, run.beneath).map(({ submission }) => submission);
   noteRemoval(work, entry, testedAloneOn(work.queue, run), { failure, ...(onTopOf.length === 0 ? {} : { onTopOf }) });
+  noteTestRemoval(work, entry, run, failure);
   removeEntry(work, entry, { to: 'FAILED', ...endOf(run, failure), candidate: run.number });
 }
 
@@ -142,10 +143,8 @@ export function noteRemoval(
   if (base === undefined || signs.length === 0) return;
   const known = suspicionOf(work.queue, base);
   if (isCleared(known, signs, failure.at)) return;
-  // Lists of targets are long. They are read again if the entry returns.
-  const left: Entry = { ...entry, state: 'FAILED', place: WAITING, targets: undefined };
   const others = (known?.removals ?? []).filter(({ entry: other }) => other.prNumber !== entry.prNumber);
-  const removals = [...others, { entry: left, ...removal }].slice(-MAX_REMOVALS);
+  const removals = [...others, { entry: removedEntry(entry), ...removal }].slice(-MAX_REMOVALS);
   keepSuspicion(work, { ...known, base, removals, cleared: undefined });
 }
 
@@ -184,6 +183,7 @@ export function forgetRemoval(work: Work, prNumber: PrNumber): void {
   const isIt = ({ entry }: Removal) => entry.prNumber === prNumber;
   const { suspicions, returning } = work.queue;
   amend(work, {
+    removals: work.queue.removals.filter((removal) => !isIt(removal)),
     returning: returning.some(isIt) ? returning.filter((removal) => !isIt(removal)) : returning,
     suspicions: suspicions.map((suspicion) =>
       suspicion.removals.some(isIt)

@@ -281,8 +281,8 @@ function observe(work: Work, event: PullRequestObserved): Outcome {
   return APPLIED;
 }
 
-/** Returns an entry to its old place, because its failure was the fault of the branch. */
-// SPEC V18
+/** Returns an entry to its old place, because its failure was the fault of the branch, or of flaky tests. */
+// SPEC V18, V79
 function readmit(work: Work, { prNumber, submission, pr, targets }: RemovedPullRequestObserved): Outcome {
   const { returning } = work.queue;
   const removal = returning.find(({ entry }) => entry.submission === submission);
@@ -293,7 +293,8 @@ function readmit(work: Work, { prNumber, submission, pr, targets }: RemovedPullR
   // A pull request that has changed since must be submitted again by its author.
   if (!isUnchanged) return APPLIED;
   const { checks } = removal.failure;
-  move(work, { ...entry, pr, targets, wasTested: true }, { to: 'PENDING', reason: 'TARGET_BRANCH_AT_FAULT', checks });
+  const reason = 'tests' in removal ? 'FAILED_TESTS_FLAKY' : 'TARGET_BRANCH_AT_FAULT';
+  move(work, { ...entry, pr, targets, wasTested: true }, { to: 'PENDING', reason, checks });
   return APPLIED;
 }
 

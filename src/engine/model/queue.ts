@@ -88,8 +88,10 @@ export interface Queue {
   readonly hold: Hold | undefined;
   /** The freeze that held at the last event. Tests go on in it, and nothing lands. */
   readonly frozen: Frozen | undefined;
-  /** Entries that were removed for a failure of the branch. Each returns once the forge has been read again. */
-  readonly returning: readonly Removal[];
+  /** Entries that were removed for failed tests within a day. */
+  readonly removals: readonly TestRemoval[];
+  /** Entries that were removed for no fault of theirs. Each returns once the forge has been read again. */
+  readonly returning: readonly (Removal | TestRemoval)[];
   /** Set when an invariant would have been broken. The queue starts and lands nothing until an operator resumes it. */
   readonly parked: Parked | undefined;
   readonly totals: Totals;
@@ -170,6 +172,11 @@ export interface Removal {
   readonly onTopOf?: readonly number[];
   /** The pull request was submitted again. The removal stays as evidence and does not return. */
   readonly isReplaced?: true;
+}
+
+export interface TestRemoval extends Removal {
+  /** The ids of its failed tests that are not known to fail without it. Empty: it returned. */
+  readonly tests: readonly string[];
 }
 
 export interface Hold {
@@ -358,6 +365,7 @@ export function createQueue(
     suspicions: [],
     hold: undefined,
     frozen: undefined,
+    removals: [],
     returning: [],
     parked: undefined,
     totals: NO_TOTALS,
