@@ -119,18 +119,6 @@ function snapshotPromises({ inQueue, inStore }: StoreTests): void {
     assert.deepEqual(await since(4), []);
     assert.deepEqual(pluck(await since(0), 'number'), [1, 2, 3]);
   });
-
-  inQueue(
-    'no candidate that is handed out, or was handed in, changes what is stored',
-    async ({ queues, queueRecords, id }) => {
-      const candidate = aCandidate(id, 1);
-      await queues.commit(aCommit(id, 1, { candidates: [candidate] }));
-      const expected = structuredClone(candidate);
-      Object.assign(candidate, { body: 'changed' });
-      Reflect.set((await queueRecords.findCandidate(id, 1)) as object, 'body', 'changed');
-      assert.deepEqual(await queueRecords.findCandidate(id, 1), expected);
-    },
-  );
 }
 
 function refusalPromises({ inQueue, inStore }: StoreTests): void {

@@ -39,7 +39,6 @@ export function hintPromises(open: () => Promise<OpenStore>): void {
     claim: (holder, values = {}) => opened.store.hints.claim(aClaim(holder, values)),
   };
   additionPromises(world);
-  claimPromises(world);
   duePromises(world);
   settlementPromises(world);
   memoryPromises(world);
@@ -142,42 +141,13 @@ function additionPromises(world: HintWorld): void {
   });
 }
 
-function claimPromises({ hints, claim }: HintWorld): void {
-  test('the hint that is due longest comes first, and one that is not due does not come', async () => {
-    const [a, b, c] = [aHint({ dueAt: NOON - 1 }), aHint({ dueAt: NOON - 3 }), aHint({ dueAt: NOON })];
-    await hints().add([a, b, c, aHint({ dueAt: NOON + 1 })]);
-    assert.deepEqual(await claim('x', { limit: 0 }), []);
-    assert.deepEqual(await claim('x', { limit: 1 }), [asStored(b)]);
-    assert.deepEqual(await claim('y'), [asStored(a), asStored(c)]);
-    assert.deepEqual(await claim('x'), []);
-  });
-
-  test('claims at once get different hints', async () => {
-    const many = Array.from({ length: 60 }, () => aHint());
-    await hints().add(many);
-    const claims = Array.from({ length: 10 }, (_, index) => claim(`holder-${index}`, { limit: 7 }));
-    const claimed = (await Promise.all(claims)).flat();
-    const keys = [...claimed, ...(await claim('last'))].map(({ key }) => key);
-    assert.deepEqual(keys.sort(), many.map(({ key }) => key).sort());
-  });
-
-  test('the next instant at which something is due counts leases', async () => {
-    assert.equal(await hints().findNextDueAt(), undefined);
-    await hints().add([aHint({ dueAt: NOON - 5 }), aHint({ dueAt: NOON + 5 * MINUTE_MS })]);
-    assert.equal(await hints().findNextDueAt(), NOON - 5);
-    await claim('x');
-    assert.equal(await hints().findNextDueAt(), NOON + MINUTE_MS);
-    assert.equal(await hints().countOverdue(NOON), 1);
-    assert.equal(await hints().countOverdue(NOON - 5), 0);
-  });
-}
-
 function duePromises({ hints, claim }: HintWorld): void {
   test('those that are due are counted by host, with the oldest, whoever holds them', async () => {
     assert.deepEqual(await hints().countDue(NOON), []);
     const rows = [-9, -5, 0, 1].map((offset) => aHint({ dueAt: NOON + offset }));
     await hints().add([...rows, aHint({ host: 'ghe.test', dueAt: NOON - 3 })]);
     const [oldest] = await claim('x');
+    assert.deepEqual([await hints().countOverdue(NOON), await hints().countOverdue(NOON - 5)], [3, 1]);
     assert.ok(oldest);
     assert.equal(await hints().settle(oldest, 'x', { kind: 'remember', until: NOON + 1 }), 'settled');
     const counted = (await hints().countDue(NOON)).toSorted((a, b) => a.count - b.count);
@@ -288,27 +258,5 @@ function leasePromises(world: HintWorld): void {
     assert.deepEqual(await claim('y', { now: NOON + MINUTE_MS - 1 }), []);
     await claimOne(world, 'y', NOON + MINUTE_MS);
     assert.equal(await hints().settle(claimed, 'x', { kind: 'done' }), 'lost');
-  });
-
-  test('a lease is renewed by its holder only', async () => {
-    await hints().add([aHint()]);
-    const claimed = await claimOne(world, 'x');
-    await hints().renewLeases('y', [claimed], NOON + 5 * MINUTE_MS);
-    assert.equal(await hints().findNextDueAt(), NOON + MINUTE_MS);
-    await hints().renewLeases('x', [claimed, asStored(aHint())], NOON + 2 * MINUTE_MS);
-    assert.deepEqual(await claim('y', { now: NOON + MINUTE_MS }), []);
-    await hints().renewLeases('x', [], NOON);
-    await claimOne(world, 'y', NOON + 2 * MINUTE_MS);
-  });
-
-  test('the leases of the dead end', async () => {
-    await hints().add([aHint(), aHint()]);
-    await claim('x', { limit: 1 });
-    await claim('y', { limit: 1 });
-    assert.equal(await hints().endLeases('x'), 1);
-    assert.equal(await hints().endLeases('x'), 0);
-    assert.equal((await claim('z')).length, 1);
-    assert.equal(await hints().endLeases(), 2);
-    assert.equal((await claim('z')).length, 2);
   });
 }

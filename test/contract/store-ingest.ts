@@ -145,26 +145,6 @@ function commitPromises({ inRepository, inStore }: StoreTests): void {
     assert.equal(known.length, 3000);
     assert.equal((await tests.find(id, rows[2999]?.id ?? ''))?.no, 3000);
   });
-
-  inStore(
-    'a number grows when the set of quarantined tests changes, and only then',
-    async ({ store, testIngest, tests }) => {
-      const { id, rows } = await storeTests(store, 2);
-      const [a, b] = rows as [TestRow, TestRow];
-      const quarantined = { ...a, quarantinedAt: NOON };
-      const versions = [await tests.getQuarantineVersion(id)];
-      for (const changed of [quarantined, { ...b, name: 'other' }, quarantined, a]) {
-        const seq = await tests.getWatermark(id);
-        await testIngest.commit(aChange(id, seq, { tests: [changed] }), NOON);
-        const { version, ids } = await tests.listQuarantinedIds(id);
-        assert.deepEqual(ids, changed === a ? [] : [a.id]);
-        assert.equal(await tests.getQuarantineVersion(id), version);
-        versions.push(version);
-      }
-      const [start = 0] = versions;
-      assert.deepEqual(versions, [start, start + 1, start + 1, start + 1, start + 2]);
-    },
-  );
 }
 
 function ignorePromises({ inStore }: StoreTests): void {
@@ -287,58 +267,37 @@ function batchPromises({ inRepository, inStore }: StoreTests): void {
   );
 
   inStore(
-    'other uploads of a commit and job are found, with what failed and what passed there',
+    'what failed and what passed in an earlier upload is told, failures with their path, also once they are counted',
     async ({ store, testIngest, tests }) => {
       const { id, rows } = await storeTests(store, 40);
-      const sha = randomUUID();
-      const own = facts({ sha });
-      const commit = async (batch: BatchFacts, runs: readonly StoredRun[]) => {
-        const failures = runs
-          .filter(({ conclusion }) => conclusion === 'FAILURE')
-          .map(({ testNo, startedAt }) => {
-            const path = startedAt === NOON + 1 ? 'with coupon' : startedAt === NOON + 2 ? null : '';
-            return aStoredFailure(rows[testNo - 1] as TestRow, { startedAt, path });
-          });
-        const seq = await tests.getWatermark(id);
-        return testIngest.commit(aChange(id, seq, { batch: { facts: batch, runs }, failures }), NOON);
-      };
       const failed = (testNo: number, startedAt: number) => aStoredRun(testNo, { startedAt, conclusion: 'FAILURE' });
-      const other = facts({ sha, jobAttempt: 2 });
-      const seq = await commit(other, [
-        ...[failed(33, NOON), failed(33, NOON + 2), failed(33, NOON + 1), failed(4, NOON)],
-        ...[aStoredRun(33), aStoredRun(33, { startedAt: NOON + 9 }), aStoredRun(5)],
-      ]);
-      await commit(own, [aStoredRun(1)]);
-      await commit(facts({ sha, flaw: 'FORK' }), [aStoredRun(1)]);
-      await commit(facts({ sha, job: 'lint' }), [aStoredRun(1)]);
-      await commit(facts(), [aStoredRun(1)]);
-      const place = { sha, job: 'unit', exceptUploadId: own.uploadId, beforeSeq: 99, limit: 9 };
-      const earlier = await testIngest.findEarlier(id, place);
-      const failures = [
-        { testNo: 4, at: NOON, path: '' },
-        { testNo: 33, at: NOON, path: '' },
-        { testNo: 33, at: NOON + 1, path: 'with coupon' },
-        { testNo: 33, at: NOON + 2, path: null },
+      const failing = [
+        { run: failed(33, NOON), path: '' },
+        { run: failed(33, NOON + 2), path: null },
+        { run: failed(33, NOON + 1), path: 'with coupon' },
+        { run: failed(4, NOON), path: '' },
       ];
-      assert.deepEqual(earlier, [{ seq, facts: other, failures }]);
-      const newer = await commit(facts({ sha }), [aStoredRun(1)]);
-      const found = async (more: object) =>
-        (await testIngest.findEarlier(id, { ...place, ...more })).map((each) => each.seq);
-      assert.deepEqual(
-        [await found({}), await found({ limit: 1 }), await found({ beforeSeq: newer })],
-        [[newer, seq], [newer], [seq]],
+      const passing = [aStoredRun(33), aStoredRun(33, { startedAt: NOON + 9 }), aStoredRun(5)];
+      const batch = { facts: facts({ jobAttempt: 2 }), runs: [...failing.map(({ run }) => run), ...passing] };
+      const failures = failing.map(({ run: { testNo, startedAt }, path }) =>
+        aStoredFailure(rows[testNo - 1] as TestRow, { startedAt, path }),
       );
-      const passes = new Map([
+      const seq = (await testIngest.commit(aChange(id, 1, { batch, failures }), NOON)) as number;
+      const place = { sha: batch.facts.sha, job: 'unit', exceptUploadId: '', beforeSeq: 99, limit: 9 };
+      const told = [failing[3], failing[0], failing[2], failing[1]].map((each) => ({
+        ...{ testNo: each?.run.testNo, at: each?.run.startedAt, path: each?.path },
+      }));
+      assert.deepEqual(await testIngest.findEarlier(id, place), [{ seq, facts: batch.facts, failures: told }]);
+      const find = async () => [...(await testIngest.findPasses(id, seq, [33, 4, 5, 6]))].sort(([a], [b]) => a - b);
+      const passes = [
         [5, NOON],
         [33, NOON + 9],
-      ]);
-      const find = () => testIngest.findPasses(id, seq as number, [33, 4, 5, 6]);
-      assert.deepEqual(new Map([...(await find())].sort(([a], [b]) => a - b)), passes);
-      const last = await tests.getWatermark(id);
-      await testIngest.markCounted(id, last);
-      assert.deepEqual(new Map([...(await find())].sort(([a], [b]) => a - b)), passes);
+      ];
+      assert.deepEqual(await find(), passes);
+      await testIngest.markCounted(id, await tests.getWatermark(id));
+      assert.deepEqual(await find(), passes);
       assert.equal((await testIngest.findPasses(id, 999, [5])).size, 0);
-      assert.equal((await testIngest.findPasses(id, seq as number, [])).size, 0);
+      assert.equal((await testIngest.findPasses(id, seq, [])).size, 0);
     },
   );
 

@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
-import { aFailure, aRun, aTest, DAY_MS, NOON, storeRepository } from '../helpers/store-rows.ts';
+import { aFailure, aRun, aTest, NOON, storeRepository } from '../helpers/store-rows.ts';
 import { applyResults, type TestRunRow } from '../helpers/test-results.ts';
 import type { StoreTests } from './store-fixture.ts';
 
 export function testPromises(tests: StoreTests): void {
   applyPromises(tests);
-  statsPromises(tests);
   failureGroupPromises(tests);
 }
 
@@ -16,24 +15,7 @@ async function applyTo(store: Store, repositoryId: RepositoryId, tests: TestRow[
   return applyResults(store, { repositoryId, tests, runs });
 }
 
-function applyPromises({ inRepository, inStore }: StoreTests): void {
-  inStore('sequence numbers of a repository grow from 1', async ({ store, tests }) => {
-    const [a, b] = [await storeRepository(store), await storeRepository(store)];
-    assert.equal(await tests.getWatermark(a.id), 0);
-    assert.equal(await applyTo(store, a.id, []), 1);
-    assert.equal(await applyTo(store, a.id, []), 2);
-    assert.equal(await applyTo(store, b.id, []), 1);
-    assert.equal(await tests.getWatermark(a.id), 2);
-  });
-
-  inRepository('changes at once get different numbers without a gap', async ({ store, id }) => {
-    const numbers = await Promise.all(Array.from({ length: 12 }, () => applyTo(store, id, [aTest(id)])));
-    assert.deepEqual(
-      numbers.sort((a, b) => a - b),
-      Array.from({ length: 12 }, (_, index) => index + 1),
-    );
-  });
-
+function applyPromises({ inRepository }: StoreTests): void {
   inRepository('a test is inserted, then replaced by its id', async ({ store, tests, id }) => {
     const row = aTest(id, { parent: null, classname: null, file: null, codeowners: [] });
     await applyTo(store, id, [row]);
@@ -64,28 +46,6 @@ function applyPromises({ inRepository, inStore }: StoreTests): void {
       assert.equal(await tests.find(id, good.id), undefined);
     },
   );
-}
-
-function statsPromises({ inRepository }: StoreTests): void {
-  inRepository('a pull request is impacted once, by failures that blocked it', async ({ store, id, tests }) => {
-    const row = aTest(id);
-    const fail = (values: Partial<TestRunRow>) => aFailure(row.id, { isBlocking: true, ...values });
-    await applyTo(
-      store,
-      id,
-      [row],
-      [
-        fail({ prNumber: 4_294_967_295 }),
-        fail({ prNumber: 4_294_967_295 }),
-        fail({ prNumber: 2 }),
-        fail({ prNumber: 3, isBlocking: false }),
-        fail({ prNumber: null }),
-        fail({ prNumber: 4, startedAt: NOON - 8 * DAY_MS }),
-      ],
-    );
-    const [stats] = await tests.getStats({ repositoryId: id, testIds: [row.id], now: NOON, since: 0 });
-    assert.equal(stats?.pullRequestsImpacted7d, 2);
-  });
 }
 
 function failureGroupPromises({ inRepository }: StoreTests): void {
