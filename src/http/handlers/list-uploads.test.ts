@@ -5,6 +5,7 @@ import { problemOf } from '../../../test/e2e/harness.ts';
 import { madeForEach } from '../../../test/helpers/made.ts';
 import { pluck } from '../../../test/helpers/pluck.ts';
 import { NOON } from '../../../test/helpers/store-rows.ts';
+import { readPages } from '../../../test/worlds/server/pages.ts';
 import { createUploadWorld, FIELDS, REPORT } from '../../../test/worlds/server/upload-server.ts';
 import type { UploadPage, UploadView } from '../../app/uploads/uploads.ts';
 import type { Issue } from '../../flaky/identity/issue.ts';
@@ -85,19 +86,12 @@ describe('list-uploads', () => {
   test('is newest first, and all pages are as of the first [U21]', async () => {
     const ids: string[] = [];
     for (let number = 0; number < 7; number++) ids.push(await upload({ job_name: `job ${number}` }));
-    const first = await list({ page_size: 3 });
-    const seen = first.uploads.map(({ id }) => id);
-    let token = first.page.next_page_token;
-    while (token !== '') {
-      await upload({ job_name: `later ${token}` });
-      const next = await list({ page_size: 3, page_token: token });
-      assert.deepEqual([next.page.total_rows, next.page.total_pages], [7, 3]);
-      seen.push(...next.uploads.map(({ id }) => id));
-      token = next.page.next_page_token;
-    }
+    const pages = await readPages(3, list, () => upload({ job_name: `later ${randomUUID()}` }));
+    assert.ok(pages.every(({ page }) => page.total_rows === 7 && page.total_pages === 3));
+    const seen = pages.flatMap(({ uploads }) => uploads.map(({ id }) => id));
     assert.deepEqual(seen, ids.toReversed());
     assert.equal((await list()).page.total_rows, 9);
-    const tokens = { page_size: 3, page_token: first.page.next_page_token };
+    const tokens = { page_size: 3, page_token: pages[0]?.page.next_page_token };
     const lists = '/v1/flaky-tests/list-quarantined-tests';
     await world.refused('400 VALIDATION_FAILED', lists, { ...world.scope, page_query: tokens });
   });

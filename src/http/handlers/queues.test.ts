@@ -228,34 +228,6 @@ describe('queues over /v1', () => {
     await queue.api.refused('404 QUEUE_NOT_FOUND', 'getQueue', ref);
   });
 
-  test('all problems are named at once', async () => {
-    const queue = await aQueue();
-    const body = { ...queue.ref, concurrency: 0, batch: 'no', mergeMethod: 7, colour: 'red' };
-    const { errors } = await queue.api.refused('400 VALIDATION_FAILED', 'updateQueue', body);
-    assert.deepEqual(errors?.map((error) => error.path).toSorted(), [
-      '/batch',
-      '/colour',
-      '/concurrency',
-      '/mergeMethod',
-    ]);
-  });
-
-  for (const [wrong, right] of [
-    ['concurency', 'concurrency'],
-    ['Mode', 'mode'],
-    ['requiredStatus', 'requiredStatuses'],
-    ['target_branch', 'targetBranch'],
-  ] as const) {
-    test(`an unknown setting ${wrong} is refused, naming ${right}`, async () => {
-      const queue = await aQueue();
-      for (const operation of ['updateQueue', 'createQueue']) {
-        const problem = await queue.api.refused('400 VALIDATION_FAILED', operation, { ...queue.ref, [wrong]: 1 });
-        const error = problem.errors?.find(({ path }) => path === `/${wrong}`);
-        assert.ok(error?.message.includes(`"${right}"`), JSON.stringify(problem));
-      }
-    });
-  }
-
   for (const name of ['constructor', 'toString', 'hasOwnProperty', 'x'.repeat(10_000)]) {
     test(`a setting called ${name.slice(0, 20)} is unknown like any other`, async () => {
       const queue = await aQueue();

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { createPlainWorld } from '../../../test/contract/plain-repository.ts';
 import { useServer } from '../../../test/e2e/test-queue.ts';
@@ -80,22 +79,5 @@ describe('repositories over /v1', () => {
     assert.deepEqual(await world.server.api.ok('removeRepository', { repo: ref.repo }), {});
     await world.server.api.refused('404 REPOSITORY_NOT_FOUND', 'getQueue', ref);
     await world.server.api.refused('404 REPOSITORY_NOT_FOUND', 'removeRepository', { repo: ref.repo });
-  });
-
-  test('a backup brings a deleted queue back, and an unusable one changes nothing [D5]', async () => {
-    const ref = { repo, targetBranch: 'main' };
-    await world.server.api.ok('registerRepository', { repo, git: git.path });
-    await world.server.api.ok('createQueue', { ...ref, concurrency: 9 });
-    const backup = await world.server.api.ok('createBackup', { file: 'before.db' });
-    assert.ok(Number(backup['sizeBytes']) > 0);
-    await world.server.api.refused('400 VALIDATION_FAILED', 'createBackup', { file: 'before.db' });
-    const unknown = await world.server.api.refused('400 VALIDATION_FAILED', 'createBackup', { fil: 'other.db' });
-    assert.match(unknown.detail, /file/);
-    await world.server.api.ok('deleteQueue', ref);
-    await world.server.api.refused('400 VALIDATION_FAILED', 'restoreBackup', { file: 'no-such.db' });
-    await world.server.api.refused('404 QUEUE_NOT_FOUND', 'getQueue', ref);
-    const tokenFile = join(world.server.dataFolder, 'admin-token');
-    assert.deepEqual(await world.server.api.ok('restoreBackup', { file: 'before.db' }), { tokenFile });
-    assert.equal((await world.server.api.ok('getQueue', ref))['concurrency'], 9);
   });
 });

@@ -5,6 +5,7 @@ import { pluck } from '../../../test/helpers/pluck.ts';
 import { aFailure, aRepository, aTest, DAY_MS, NOON } from '../../../test/helpers/store-rows.ts';
 import { FAILING, failingRequest, listFailing, type TestPage } from '../../../test/worlds/server/failing-tests.ts';
 import { createInProcess } from '../../../test/worlds/server/in-process.ts';
+import { readPages } from '../../../test/worlds/server/pages.ts';
 
 const HOUR_MS = 3_600_000;
 const QUARANTINED = '/v1/flaky-tests/list-quarantined-tests';
@@ -25,15 +26,8 @@ describe('pages', () => {
       tests.map((test) => aFailure(test.id)),
     );
   };
-  const walk = async (first: TestPage, pageSize: number, between?: () => Promise<unknown>) => {
-    const pages = [first];
-    for (;;) {
-      const token = (pages.at(-1) as TestPage).page.next_page_token;
-      if (token === '') return pages;
-      await between?.();
-      pages.push(await failing({ page_query: { page_size: pageSize, page_token: token } }));
-    }
-  };
+  const walk = (pageSize: number, between?: () => Promise<unknown>) =>
+    readPages(pageSize, (page_query) => failing({ page_query }), between);
 
   test('an empty result has no pages and no tokens [P1]', async () => {
     assert.deepEqual(await failing(), {
@@ -51,7 +45,7 @@ describe('pages', () => {
 
   test('lead forward, back and to the last', async () => {
     await fill(5);
-    const pages = await walk(await failing({ page_query: { page_size: 2 } }), 2);
+    const pages = await walk(2);
     assert.deepEqual(
       pages.map(({ tests, page }) => [tests.length, page.page_index, page.total_pages, page.total_rows]),
       [
@@ -76,9 +70,8 @@ describe('pages', () => {
 
   test('are all as of the first, though results arrive meanwhile [P2]', async () => {
     await fill(7);
-    const first = await failing({ page_query: { page_size: 2 } });
     const ids = new Set((await failing()).tests.map((test) => test.id));
-    const pages = await walk(first, 2, async () => {
+    const pages = await walk(2, async () => {
       await fill(5);
       const known = [...ids].map((id) => aFailure(id));
       await world.apply([], known.slice(3));

@@ -15,6 +15,7 @@ import {
 } from '../../../test/helpers/store-rows.ts';
 import { FAILING, failingRequest, listFailing, type TestPage } from '../../../test/worlds/server/failing-tests.ts';
 import { createInProcess } from '../../../test/worlds/server/in-process.ts';
+import { readPages } from '../../../test/worlds/server/pages.ts';
 import type { PageView } from '../../app/core/list-page.ts';
 import type { TestDetailsView } from '../../app/tests/get-test-details.ts';
 import type { QuarantinedTestView } from '../../app/tests/list-quarantined-tests.ts';
@@ -163,24 +164,6 @@ describe('flaky tests over HTTP', () => {
       });
     }
 
-    test('failures are counted by kind: five at most, the most frequent first, then the latest', async () => {
-      const [test] = some(1) as [TestRow];
-      const kinds = [1, 3, 2, 2, 1, 1];
-      const runs = kinds.flatMap((count, kind) =>
-        times(count, () =>
-          aFailure(test.id, { failureGroup: `g${kind}`, failureSummary: `kind ${kind}`, startedAt: NOON - 100 + kind }),
-        ),
-      );
-      await world.apply([test], runs);
-      assert.deepEqual(pluck((await details(test.id)).most_common_failures, 'summary', 'occurrence_count'), [
-        ['kind 1', 3],
-        ['kind 3', 2],
-        ['kind 2', 2],
-        ['kind 5', 1],
-        ['kind 4', 1],
-      ]);
-    });
-
     test('failures older than the retention of 45 days are invisible', async () => {
       const [test] = some(1) as [TestRow];
       await world.apply([test], [aFailure(test.id, { startedAt: NOON - 46 * DAY_MS })]);
@@ -266,6 +249,8 @@ describe('flaky tests over HTTP', () => {
   describe('list-quarantined-tests', () => {
     const aQuarantined = (values: Partial<TestRow> = {}) =>
       aTest(world.repository.id, { status: 'FLAKY', quarantinedAt: NOON + 5, ...values });
+    const idsIn = (pages: readonly QuarantinedPage[]) =>
+      pages.flatMap((page) => page.quarantined_tests.map((test) => test.test_case_id));
 
     test('has the whole row, and why it is quarantined', async () => {
       const override = { actor: 'ada', at: NOON, reason: 'Noise.', expiresAt: null };
@@ -339,35 +324,23 @@ describe('flaky tests over HTTP', () => {
       test('can be had alone, in the pages of the whole list', async () => {
         const old = times(3, () => aQuarantined({ quarantinedAt: LONG_AGO }));
         await world.apply([...old, ...times(4, () => aQuarantined())]);
-        const seen: string[] = [];
-        let token: string | undefined = '';
-        for (let pages = 0; token !== '' || pages === 0; pages += 1) {
-          const page_query = { page_size: 2, page_token: token };
-          const body = { ...world.scope, page_query, only_to_review: true };
-          const list: QuarantinedPage = await world.ok<QuarantinedPage>(QUARANTINED, body);
-          assert.equal(list.page.total_rows, 7);
-          seen.push(...list.quarantined_tests.map((test) => test.test_case_id));
-          token = list.page.next_page_token;
-        }
-        assert.deepEqual(seen, old.map((test) => test.id).toSorted());
+        const pages = await readPages(2, (page_query) =>
+          world.ok<QuarantinedPage>(QUARANTINED, { ...world.scope, page_query, only_to_review: true }),
+        );
+        assert.ok(pages.every(({ page }) => page.total_rows === 7));
+        assert.deepEqual(idsIn(pages), old.map((test) => test.id).toSorted());
       });
     });
 
     test('a row that is there throughout appears once, though other rows come and go meanwhile', async () => {
       const stay = times(10, () => aQuarantined());
       await world.apply(stay);
-      const first = await quarantined({ page_size: 3 });
-      const seen = first.quarantined_tests.map((test) => test.test_case_id);
-      let token = first.page.next_page_token;
-      while (token !== '') {
+      const pages = await readPages(3, quarantined, async () => {
         await world.apply(times(3, () => aQuarantined()));
         await world.apply([{ ...(stay[0] as TestRow), quarantinedAt: null }]);
-        const next = await quarantined({ page_size: 3, page_token: token });
-        assert.equal(next.page.total_rows, 10);
-        seen.push(...next.quarantined_tests.map((test) => test.test_case_id));
-        token = next.page.next_page_token;
-      }
-      assert.deepEqual(seen, stay.map((test) => test.id).toSorted());
+      });
+      assert.ok(pages.every(({ page }) => page.total_rows === 10));
+      assert.deepEqual(idsIn(pages), stay.map((test) => test.id).toSorted());
     });
   });
 
