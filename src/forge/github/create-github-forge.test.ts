@@ -128,24 +128,6 @@ describe('the GitHub forge', () => {
     );
   });
 
-  test('another server goes on where one stopped [G5]', LIMIT, async () => {
-    const [one, two] = [await fake.openPullRequest(app), await fake.openPullRequest(app)];
-    const first = await build([entryOf(one)]);
-    const other = createForge('other');
-    try {
-      const more = { parent: first.sha, beneath: [entryOf(one)] };
-      const second = await build([entryOf(two)], more, other);
-      assert.equal((await other.publishCandidate({ ...first, ...partsOf(first) })).kind, 'published');
-      assert.deepEqual(await forge.listCandidateIds(repository), [first.candidateId, second.candidateId].sort());
-      assert.deepEqual(await forge.listLine({ repository, head: second.sha, since: second.sha, limit: 1 }), {
-        kind: 'line',
-        commits: [],
-      });
-    } finally {
-      await other.close();
-    }
-  });
-
   test('checks that protection requires are told, with the app that must report them [C7]', LIMIT, async () => {
     fake.protect(app, 'main', { checks: [{ context: 'build', appId: undefined }] });
     assert.deepEqual((await build([])).sources.protection, ['build']);
@@ -219,18 +201,6 @@ describe('the GitHub forge', () => {
       await assert.rejects(act(), unavailable(/502|hung up/));
       await act();
     }
-    assert.deepEqual(
-      [...app.refs.keys()].filter((ref) => /sluice/.test(ref)),
-      [],
-    );
-  });
-
-  test('leftovers of a candidate are removed [N5]', LIMIT, async () => {
-    const built = await build([]);
-    const request = { ...built, ...partsOf(built) };
-    await forge.publishCandidate(request);
-    await fake.moveBranch(app, forge.testBranchOf(request), undefined);
-    for (let round = 0; round < 2; round += 1) await forge.discardCandidate(request);
     assert.deepEqual(
       [...app.refs.keys()].filter((ref) => /sluice/.test(ref)),
       [],

@@ -201,15 +201,6 @@ describe('protection on GitHub', () => {
     assert.deepEqual((await protection.readRules(APP, 'main')).checks, [{ name: 'lint', app: '15368' }]);
     assert.deepEqual((await protection.readRules(APP, 'no-such-branch')).checks, []);
   });
-
-  it('protection that may not be read is its public part [G124]', async () => {
-    const { github, repository, installation, protection } = await world();
-    github.protect(repository, 'main', { checks: [{ context: 'test', appId: undefined }] });
-    github.grant(installation, { ...installation.permissions, administration: undefined } as never);
-    const rules = await protection.readRules(APP, 'main');
-    assert.deepEqual(rules.checks, ['test']);
-    assert.equal(rules.isPartial, true);
-  });
 });
 
 describe('looking around', () => {
@@ -383,16 +374,6 @@ describe('looking around', () => {
       await assert.rejects(ask, /Resource limits for this query exceeded/);
       stop();
     }
-  });
-
-  it('a repository that was renamed says so', async () => {
-    const { github, repository, hosting } = await world();
-    await hosting.poll({ repository: APP, branches: [], entries: [], commits: [], since: 0 });
-    github.rename(repository, 'application');
-    const look = await hosting.poll({ repository: APP, branches: ['main'], entries: [], commits: [], since: 0 });
-    const identity = { owner: 'acme', name: 'application', forgeId: String(repository.id) };
-    assert.deepEqual(look.identity, identity);
-    assert.deepEqual(await hosting.identify(APP), identity);
   });
 });
 
@@ -607,20 +588,6 @@ describe('pull requests that landed under another name', () => {
 });
 
 describe('when GitHub has a bad day', () => {
-  it('an app that was suspended, uninstalled and installed again names the problem, and goes on [G100]', async () => {
-    const { github, installation, hosting } = await world();
-    const look = () => hosting.findByBranch(APP, 'x');
-    await look();
-    github.suspend(installation);
-    await assert.rejects(look, /suspended/);
-    github.unsuspend(installation);
-    assert.equal(await look(), undefined);
-    github.uninstall(installation);
-    await assert.rejects(look, /not installed on acme\/app/);
-    github.install(github.app, 'acme');
-    assert.equal(await look(), undefined);
-  });
-
   it('several installations are asked at once, each with a token and a budget of its own [G8]', async () => {
     const { github, client, hosting } = await world();
     const beta = await github.createRepository('beta/tool', { isPrivate: true });

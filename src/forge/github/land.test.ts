@@ -140,15 +140,6 @@ describe('landing on GitHub', () => {
       assert.deepEqual(await land(request), answer);
       assert.equal(countMerges(), 3);
     });
-
-    test(`a push lands the tested commits, by ${mergeMethod} [G25] [L1]`, async () => {
-      const request = { ...(await ask({ mergeMethod })), landingMode: 'PUSH' } as const;
-      const answer = (await land(request)) as Landed;
-      assert.deepEqual([answer.how, answer.pushedSha], ['IDENTICAL', request.sha]);
-      assert.equal(await head(), request.sha);
-      assert.deepEqual(await land(request), answer);
-      assert.equal(countMerges(), 0);
-    });
   }
 
   test("a merge takes the author's title, and leaves the rest to GitHub [G147]", async () => {
@@ -273,18 +264,6 @@ describe('landing on GitHub', () => {
     const refused = (await land(request)) as Extract<LandAnswer, { kind: 'refused' }>;
     assert.deepEqual([refused.kind, refused.reason], ['refused', 'GITHUB_API_BRANCH_PROTECTION_UNMET']);
     assert.match(refused.detail, /protected branch/i);
-    assert.equal(await head(), request.expectedHead);
-  });
-
-  test('a push lands nothing that was closed or pushed to [G25] [L6]', async () => {
-    const request = { ...(await ask()), landingMode: 'PUSH' } as const;
-    await world.closePullRequest(numberOf(1));
-    const refused = (await land(request)) as Extract<LandAnswer, { kind: 'refused' }>;
-    assert.deepEqual([refused.kind, refused.prNumber], ['refused', numberOf(1)]);
-    const two = entries.filter((_, index) => index !== 1);
-    const other = { ...requestOf(await bench.build(two)), landingMode: 'PUSH' } as const;
-    await world.pushToPullRequest(numberOf(2), { files: { more: 'more\n' } });
-    assert.deepEqual(await land(other), { kind: 'pull_request_moved', prNumber: numberOf(2) });
     assert.equal(await head(), request.expectedHead);
   });
 

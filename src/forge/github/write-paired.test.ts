@@ -105,12 +105,6 @@ describe('a comment and a check as one act', () => {
     assert.ok(!asked().includes(WRITE_PAGE));
   });
 
-  it('the check is a commit status where a token writes it', async () => {
-    const { hosting, repository, comment, check, texts } = await world({ auth: 'token' });
-    assert.equal(done(await hosting.writePaired({ comment, check })).check?.id, 'status');
-    assert.deepEqual([texts().length, repository.statuses.length], [1, 1]);
-  });
-
   it('a forbidden write says so, and keeps the other from nothing [G49]', async () => {
     const { github, installation, hosting, comment, check, texts, checks } = await world();
     const { permissions } = installation;

@@ -33,23 +33,6 @@ describe('candidates in a repository on this machine', () => {
     for (const name of added) assert.equal((await stat(join(objects, name))).mode & 0o070, 0o070);
   });
 
-  test('no command of its configuration or hooks is run', async () => {
-    const mark = join(bench.world.folder, 'mark');
-    const script = `#!/bin/sh\necho ran >> ${mark}\n`;
-    for (const hook of ['reference-transaction', 'update', 'post-update', 'pre-receive', 'post-receive']) {
-      await writeFile(join(bench.world.path, 'hooks', hook), script, { mode: 0o755 });
-    }
-    await bench.git('config', 'merge.mine.driver', `echo ran >> ${mark}`);
-    await writeFile(join(bench.world.path, 'info', 'attributes'), '* merge=mine\n');
-    await rm(mark, { force: true });
-    const one = await bench.open('x', { files: { 'a.txt': lines({ 2: 'x' }) } });
-    const two = await bench.open('y', { files: { 'a.txt': lines({ 30: 'y' }) } });
-    await rm(mark, { force: true });
-    const built = await bench.build([one, two]);
-    assert.equal((await bench.world.forge.landCandidate(landRequest(built))).kind, 'landed');
-    await assert.rejects(stat(mark), /ENOENT/);
-  });
-
   test('a pull request that is a tag lands too', async () => {
     const entry = await bench.open('x', { files: { x: 'x\n' } });
     const tag = `object ${entry.headSha}\ntype commit\ntag t\ntagger A <a@b> 1 +0000\n\nt\n`;
