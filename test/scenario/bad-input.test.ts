@@ -215,17 +215,6 @@ describe('too much of something', () => {
       pass B C                    → target M+B+C; D=testing
     `);
   });
-
-  it('refuses settings that are out of range, whatever else is asked for with them [S2] [I4]', () => {
-    const told = play()`submit A`;
-    const { settings } = told.queue;
-    told.play(`
-      set concurrency=99999 batch=true → refused VALIDATION_FAILED
-      set nobody=1
-    `);
-    assert.equal(told.queue.settings.concurrency, settings.concurrency);
-    assert.equal(told.queue.settings.batch, false);
-  });
 });
 
 describe('a queue that would break a promise is parked', () => {

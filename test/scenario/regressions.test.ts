@@ -105,19 +105,6 @@ describe('regressions', () => {
     assert.deepEqual(reasonsOf(told, 'B'), ['FAILED_CHECKS', 'HELD']);
   });
 
-  it('a required check is kept however many others were reported before [V1] [I4]', () => {
-    const told = play()`submit A`;
-    const { number } = told.candidate('A');
-    for (let index = 0; index < 1_001; index += 1) told.reportCheck(number, { name: `other ${index}` });
-    told.play('pass A → A=merged');
-  });
-
-  it('a clock that goes back makes nobody wait for it to come round again [B10] [I4]', () => {
-    const told = play()`with batch=true batchingMaxWaitTimeMinutes=5; submit A → A=pending`;
-    told.now -= 24 * 3_600_000;
-    told.play('submit B unready → A=testing');
-  });
-
   story('starts what waits when its targets free it from what it stood behind [C1] [C24]')`
     with mode=PARALLEL concurrency=3
     submit A[x] B[x] C[x]; fail A+B; submit D[x] → D=pending

@@ -145,17 +145,6 @@ describe('webhook hints', () => {
     assert.equal(world.hosting.asked.get('readComment'), reads);
   });
 
-  test('the enqueueing label submits', async () => {
-    world.start();
-    const number = world.open();
-    await world.deliverAndPass(1_000);
-    world.hosting.label(number, 'ada', 'trunk-merge-queue-submit');
-    world.hosting.label(number, 'ada', 'documentation');
-    await world.deliverAndPass(5_000);
-    assert.notEqual(await world.entry(number), undefined);
-    assert.equal(world.hosting.asked.get('readLabel'), 1);
-  });
-
   test('the enqueueing label submits, also if the webhook does not name it [G57]', async () => {
     world.start();
     const number = world.open();
@@ -165,15 +154,6 @@ describe('webhook hints', () => {
     world.hosting.tell(`label ${number}`, { kind: 'label', number });
     await world.deliverAndPass(5_000);
     assert.notEqual(await world.entry(number), undefined);
-  });
-
-  test('a push to the target is seen at once', async () => {
-    world.start();
-    await world.deliverAndPass(1_000);
-    const head = world.world.repository.commit('main', { files: { by: 'hand' } });
-    world.world.repository.commit('elsewhere', { files: { by: 'hand' } });
-    await world.deliverAndPass(1_000);
-    assert.equal((await world.queue()).head?.sha, head);
   });
 
   test('hints about unregistered repositories are dropped [G32]', async () => {
