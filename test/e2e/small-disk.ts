@@ -24,7 +24,6 @@ export interface SmallDisk {
   readonly folder: string;
   /** Fills the disk up to this much free space. Returns a function that makes room again. */
   fill(leftMegabytes?: number): Promise<() => Promise<void>>;
-  setReadOnly(isReadOnly: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -39,9 +38,6 @@ export async function createSmallDisk(megabytes: number): Promise<SmallDisk> {
       await run('sh', ['-c', 'head -c 1000000000 /dev/zero > "$1" || :', 'sh', file]);
       if (leftMegabytes > 0) await truncate(file, (await stat(file)).size - leftMegabytes * 1024 * 1024);
       return () => writeFile(file, '');
-    },
-    setReadOnly: async (isReadOnly) => {
-      await run('mount', ['-o', `remount,${isReadOnly ? 'ro' : 'rw'}`, folder]);
     },
     close: async () => {
       await run('umount', ['--lazy', folder]);

@@ -78,15 +78,11 @@ async function build(members: readonly CandidateEntry[], more: Partial<BuildRequ
   return { ...asked, ...(answer as Extract<BuildAnswer, { kind: 'built' }>) };
 }
 
-function landRequest(built: Built, more: Partial<LandRequest> = {}): LandRequest {
+async function land(built: Built, more: Partial<LandRequest> = {}): Promise<LandAnswer> {
   const { sha, tree, members: entries, candidateId, mergeMethod, plannedAt } = built;
   const where = { repository: WHERE, targetBranch: 'main', candidateId, expectedHead: built.base, base: built.base };
   const how = { isCalledOff: false, composedWith: [], mergeMethod, landingMode: 'PUSH' } as const;
-  return { ...where, ...how, sha, tree, entries, plannedAt, ...more };
-}
-
-async function land(built: Built, more: Partial<LandRequest> = {}): Promise<LandAnswer> {
-  return forge.landCandidate(landRequest(built, more));
+  return forge.landCandidate({ ...where, ...how, sha, tree, entries, plannedAt, ...more });
 }
 
 async function mustLand(built: Built, more: Partial<LandRequest> = {}): Promise<Landed> {
@@ -172,23 +168,6 @@ describe('fake forge: landing', () => {
       const composed = await mustLand(beside, { ...more, composedWith: [a.prNumber, b.prNumber] });
       assert.equal(composed.how, 'COMPOSED');
       assert.equal(composed.pushedTree, (await build([a, b, c], { mergeMethod })).tree);
-    });
-
-    it(`${mergeMethod}: asked again after it landed, it says so again`, async () => {
-      const [a, c] = [open('A', { a: 'a' }), open('C', { c: 'c' })];
-      const [one, beside] = [await build([a], { mergeMethod }), await build([c], { mergeMethod })];
-      const asked = [landRequest(one), landRequest(beside, { expectedHead: one.sha, composedWith: [a.prNumber] })];
-      for (const each of asked) {
-        const answer = await forge.landCandidate(each);
-        assert.equal(answer.kind, 'landed');
-        const { length } = repository.moves;
-        repository.close(each.entries[0]?.prNumber as PrNumber);
-        assert.deepEqual(await forge.landCandidate(each), answer);
-        assert.equal(repository.moves.length, length);
-      }
-      repository.commit('main', { files: { later: 'x' } });
-      assert.equal((await forge.landCandidate(asked[0] as LandRequest)).kind, 'landed');
-      assert.equal((await forge.landCandidate(asked[1] as LandRequest)).kind, 'landed');
     });
   }
 });

@@ -19,8 +19,6 @@ export interface FakeGitea {
   readonly faults: ApiFaults;
   readonly webhooks: Webhooks;
   readonly requests: readonly RequestRecord[];
-  /** While it checks, Gitea says of no pull request that it can be merged. */
-  setChecking(isChecking: boolean): void;
   /** The bare repository on disk. */
   gitDirOf(fullName: string): string;
   /** Treats refs that were written on disk as pushed by this account. */
@@ -55,9 +53,6 @@ export async function createFakeGitea(): Promise<FakeGitea> {
     faults,
     webhooks,
     requests: world.requests,
-    setChecking: (isChecking) => {
-      world.isChecking = isChecking;
-    },
     gitDirOf: (fullName) => get(fullName).gitDir,
     catchUp: (fullName, login) => {
       const repository = get(fullName);
@@ -83,7 +78,6 @@ function createWorld(folder: string, announce: World['announce']): World {
     repositories: new Map(),
     requests: [],
     violations: [],
-    isChecking: false,
     now: () => Math.floor(Date.now() / 1000) * 1000,
     nextId: () => ++lastId,
     announce,

@@ -31,7 +31,7 @@ export async function mergePullRequest(call: CallIn, pr: PullRequest): Promise<v
     return settleManually(call, pr);
   }
   if (isDraft(pr)) throw refuse(405, 'Work in progress PRs cannot be merged');
-  if (!(await isMergeable(world, pr))) throw refuse(405, 'Please try again later');
+  if (!(await isMergeable(pr))) throw refuse(405, 'Please try again later');
   const why = blockOf(pr);
   const isForced = body['force_merge'] === true && hasMode(repository, user, 'admin');
   const isBound = protectionOf(repository, pr.baseBranch)?.rule['block_admin_merge_override'] === true;

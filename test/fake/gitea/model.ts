@@ -10,8 +10,6 @@ export interface World {
   readonly requests: RequestRecord[];
   /** Errors of the fake itself. `close` throws when there are any. */
   readonly violations: string[];
-  /** Mergeability is still being computed, so that no pull request is mergeable. */
-  isChecking: boolean;
   now(): number;
   nextId(): number;
   announce(happening: Happening): void;
@@ -23,7 +21,6 @@ export interface User {
   readonly email: string;
   readonly password: string;
   readonly isAdmin: boolean;
-  readonly isOrganization: boolean;
 }
 
 export interface Token {

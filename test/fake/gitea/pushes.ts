@@ -166,6 +166,6 @@ export async function isClean(pr: PullRequest): Promise<boolean> {
   return pr.trial.isClean;
 }
 
-export function isMergeable(world: World, pr: PullRequest): Promise<boolean> {
-  return world.isChecking || isDraft(pr) ? Promise.resolve(false) : isClean(pr);
+export function isMergeable(pr: PullRequest): Promise<boolean> {
+  return isDraft(pr) ? Promise.resolve(false) : isClean(pr);
 }

@@ -52,7 +52,7 @@ export const repositoryRoutes: Routes = {
     };
   },
   'POST /orgs': (call) => {
-    const org = createUser(call.world, textOf(call.body, 'username'), {}, { isOrganization: true });
+    const org = createUser(call.world, textOf(call.body, 'username'));
     return { status: 201, body: userView(call.world, org) };
   },
   'POST /user/repos': (call) => create(call, signedIn(call)),
@@ -183,10 +183,10 @@ export function createUser(
   world: World,
   login: string,
   { email = `${login}@example.test`, password = '' }: Body = {},
-  kind: Partial<Pick<User, 'isAdmin' | 'isOrganization'>> = {},
+  kind: Partial<Pick<User, 'isAdmin'>> = {},
 ): User {
   const common = { id: world.nextId(), login, email: String(email), password: String(password) };
-  const user: User = { isAdmin: false, isOrganization: false, ...common, ...kind };
+  const user: User = { isAdmin: false, ...common, ...kind };
   world.users.set(login.toLowerCase(), user);
   return user;
 }

@@ -68,7 +68,7 @@ export function pullRequestView(world: World, pr: PullRequest, caller: User | un
     draft: isDraft(pr),
     comments: pr.timeline.filter(({ type }) => type === 'comment').length,
     html_url: htmlUrl,
-    mergeable: !world.isChecking && !isDraft(pr) && isClean,
+    mergeable: !isDraft(pr) && isClean,
     merged: merged !== undefined,
     merged_at: merged === undefined ? null : timeOf(merged.at),
     merge_commit_sha: merged?.sha ?? null,

@@ -41,11 +41,6 @@ export class RateLimits {
     this.#options = { ...this.#options, ...options };
   }
 
-  /** Starts a new window for all payers. */
-  refill(): void {
-    this.#spent.clear();
-  }
-
   find(payer: string, resource: Resource): Bucket {
     const { used, until } = this.#windowOf(payer, resource);
     const limit = this.#options[resource] ?? DEFAULT_LIMIT;

@@ -5,7 +5,6 @@ import { lendCommit } from '../git-files/commit-files.ts';
 import { orGit } from '../git-files/object-files.ts';
 import { writeRefFiles } from '../git-files/ref-files.ts';
 import { readRefs, runGit } from '../hosted/git.ts';
-import { HIDDEN } from '../hosted/list-refs.ts';
 import type { Repository, RepositorySettings, User, World } from './model.ts';
 import { ensureUser, fullNameOf, nodeId } from './world.ts';
 
@@ -120,16 +119,13 @@ const CONFIG = `[core]
 	advertisePushOptions = true
 	autogc = false
 	denyDeleteCurrent = refuse
-${hideRefs(HIDDEN.receive)}
+	hideRefs = refs/pull
+	hideRefs = refs/scratch
 [uploadpack]
 	allowAnySHA1InWant = true
 	allowFilter = true
-${hideRefs(HIDDEN.uploadpack)}
+	hideRefs = refs/scratch
 `;
-
-function hideRefs(prefixes: readonly string[]): string {
-  return prefixes.map((prefix) => `\thideRefs = ${prefix}`).join('\n');
-}
 
 export async function forkRepository(world: World, parent: Repository, login: string): Promise<Repository> {
   const { name, defaultBranch, isPrivate } = parent;

@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
 import { gunzipSync } from 'node:zlib';
-import { AskGit, orGit } from '../git-files/object-files.ts';
 import type { Answer } from './answer.ts';
 import { gitEnv } from './git.ts';
-import { advertiseRefs, listRefs, packetOf, readPackets } from './list-refs.ts';
 
 const PATH = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/;
 
@@ -52,7 +50,25 @@ function bodyOf({ body, headers }: GitAsk): Buffer {
   return headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
 }
 
-/** Serves as `git http-backend` does, without starting that process. Lists of refs are read without git. */
+function packetOf(line: string): string {
+  return (Buffer.byteLength(line) + 4).toString(16).padStart(4, '0') + line;
+}
+
+/** The texts of packets up to the first flush packet. */
+function readPackets(body: Buffer): readonly string[] {
+  const texts: string[] = [];
+  let at = 0;
+  while (at + 4 <= body.length) {
+    const length = Number.parseInt(body.toString('latin1', at, at + 4), 16);
+    if (length > 4) texts.push(body.toString('utf8', at + 4, at + length));
+    // 1 separates two sections.
+    else if (length !== 1) break;
+    at += Math.max(4, length);
+  }
+  return texts;
+}
+
+/** Serves as `git http-backend` does, without starting that process. */
 export async function runBackend(
   ask: GitAsk,
   gitDir: string,
@@ -60,32 +76,22 @@ export async function runBackend(
 ): Promise<Answer> {
   const { service } = ask;
   if (ask.tail === 'info/refs') return advertise(ask, gitDir);
-  const askGit = () => collect([service, '--stateless-rpc', gitDir], environmentOf(ask, extra), bodyOf(ask));
-  const isList = service === 'git-upload-pack' && isVersion2(ask);
-  const body = await (isList ? orGit(() => listRefs(gitDir, bodyOf(ask)), askGit) : askGit());
+  const body = await collect([service, '--stateless-rpc', gitDir], environmentOf(ask, extra), bodyOf(ask));
   return answerWith(`application/x-${service}-result`, body);
 }
 
-/** The capabilities of git, by protocol and service. They are the same for all repositories. */
+/** The abilities that git tells before a fetch in version 2, by protocol. They are the same for all repositories. */
 const abilities = new Map<string, Buffer>();
 
 async function advertise(ask: GitAsk, gitDir: string): Promise<Answer> {
   const { service } = ask;
-  const key = `${protocolOf(ask)} ${service}`;
-  const known = abilities.get(key);
-  const askGit = () => collect([service, '--stateless-rpc', '--advertise-refs', gitDir], environmentOf(ask, {}));
-  const advertisement = await orGit(() => advertiseAgain(service, gitDir, known), askGit);
-  const isUseful = service === 'git-receive-pack' || isVersion2(ask);
-  if (isUseful && advertisement.length > 0) abilities.set(key, advertisement);
+  const isKept = service === 'git-upload-pack' && isVersion2(ask);
+  const known = isKept ? abilities.get(protocolOf(ask)) : undefined;
+  const advertisement =
+    known ?? (await collect([service, '--stateless-rpc', '--advertise-refs', gitDir], environmentOf(ask, {})));
+  if (isKept && advertisement.length > 0) abilities.set(protocolOf(ask), advertisement);
   const head = isVersion2(ask) ? '' : `${packetOf(`# service=${service}\n`)}0000`;
   return answerWith(`application/x-${service}-advertisement`, Buffer.concat([Buffer.from(head), advertisement]));
-}
-
-function advertiseAgain(service: string, gitDir: string, known: Buffer | undefined): Buffer {
-  if (known === undefined) throw new AskGit('what git can do');
-  if (service === 'git-receive-pack') return advertiseRefs(gitDir, known);
-  // For a fetch in version 2 it says nothing of the repository.
-  return known;
 }
 
 function isVersion2(ask: GitAsk): boolean {
