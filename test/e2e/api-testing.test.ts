@@ -67,30 +67,4 @@ describe('test runs over the API', { concurrency: 2 }, () => {
       ['FAILED', 'IN_BISECTION', 'FAILED'],
     ]);
   }
-
-  test('results are listed with their run, and how the stay ended', async () => {
-    const queue = await aQueue();
-    const [a, b] = (await queue.submitAll(2)) as [number, number];
-    const [runA, runB] = await queue.ci.untilRuns([`${a}`, `${b} on ${a}`]);
-    await queue.ci.pass(a);
-    await queue.ci.untilState(a, 'MERGED');
-    await queue.api.ok('cancelPullRequest', queue.entry(b));
-    const since = new Date(Date.now() - 60_000).toISOString();
-    const { testingResults } = await queue.api.ok<{ testingResults: Record<string, unknown>[] }>(
-      'listMergeQueueTestingResults',
-      { ...queue.ref, since },
-    );
-    assert.deepEqual(
-      testingResults.map(({ prNumber, outcome, testRunId, cycleConclusion }) => ({
-        prNumber,
-        outcome,
-        testRunId,
-        cycleConclusion,
-      })),
-      [
-        { prNumber: b, outcome: 'CANCELLED', testRunId: runB?.testRunId, cycleConclusion: 'CANCELLED' },
-        { prNumber: a, outcome: 'PASSED', testRunId: runA?.testRunId, cycleConclusion: 'MERGED' },
-      ],
-    );
-  });
 });

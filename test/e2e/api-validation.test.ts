@@ -37,24 +37,7 @@ describe('bad input', () => {
 
     for (const [field, values] of Object.entries({
       host: ['a/b', '..', 'a b', '-a', 'a_b', 'http://a', 'a:123456', LONG, 'a\n', '.', 'é.example'],
-      owner: [
-        '..',
-        'a/..',
-        'a/../b',
-        '/a',
-        'a/',
-        'a//b',
-        '-a',
-        'a/-b',
-        'a b',
-        LONG,
-        'a\\b',
-        'a\nb',
-        './a',
-        'a%2fb',
-        '~',
-        'a/~b',
-      ],
+      owner: ['a/../b', '/a', 'a//b', 'a/-b', LONG, 'a\nb', 'a%2fb', 'a/~b'],
       name: ['a/b', '..', '.', 'a b', '-a', LONG, 'a\\b', 'a:b', 'a\tb', 'a?b'],
     })) {
       test(`${field} with characters that a name does not have is refused`, async () => {
@@ -98,17 +81,7 @@ describe('bad input', () => {
     });
 
     test('of any other name is a queue that is not there', async () => {
-      for (const targetBranch of [
-        '..',
-        '-rf',
-        'a/../main',
-        ' main',
-        'Main',
-        '$(id)',
-        "'; DROP TABLE queues; --",
-        '😀',
-        '%6dain',
-      ]) {
+      for (const targetBranch of ['..', '-rf', ' main', "'; DROP TABLE queues; --", '😀', '%6dain']) {
         await queue.api.refused('404 QUEUE_NOT_FOUND', 'getQueue', { ...queue.ref, targetBranch });
       }
     });
@@ -120,29 +93,7 @@ describe('bad input', () => {
     ['restartTestsOnPullRequest', {}],
     ['setImpactedTargets', { impactedTargets: [] }],
   ] as const;
-  const WRONG_NUMBERS = [
-    undefined,
-    null,
-    true,
-    0,
-    -1,
-    1.5,
-    4_294_967_296,
-    1e300,
-    '',
-    ' 1',
-    '1 ',
-    '01',
-    '-1',
-    '+1',
-    '1e2',
-    '0x1',
-    '1.0',
-    '4294967296',
-    [],
-    [1],
-    {},
-  ];
+  const WRONG_NUMBERS = [undefined, null, 0, 1.5, 4_294_967_296, '01', [1]];
   for (const [operation, more] of PR_OPERATIONS) {
     test(`${operation} refuses a pr.number that is missing, of another type, negative, fractional or huge`, async () => {
       for (const wrong of WRONG_NUMBERS) {
@@ -155,22 +106,6 @@ describe('bad input', () => {
           JSON.stringify(problem),
         );
       }
-    });
-  }
-
-  for (const [pr, path] of [
-    [{ number: 1, branch: 'x' }, '/pr'],
-    [{}, '/pr'],
-    [null, '/pr'],
-    [[], '/pr'],
-    [undefined, '/pr'],
-    [{ number: 0 }, '/pr/number'],
-    [{ number: 1.5 }, '/pr/number'],
-    [{ branch: '' }, '/pr/branch'],
-    [{ branch: LONG }, '/pr/branch'],
-  ] as const) {
-    test(`getSubmittedPullRequest: pr must have exactly one of number and branch, not ${JSON.stringify(pr)?.slice(0, 40)}`, async () => {
-      await refusedAt('getSubmittedPullRequest', { ...queue.ref, pr }, path);
     });
   }
 
@@ -277,48 +212,12 @@ describe('bad input', () => {
     }
   });
 
-  test('a million wrong values are told in at most 50 sentences', async () => {
-    const impactedTargets = Array.from({ length: 1_000_000 }, () => 7);
-    const problem = await queue.api.refused(
-      '400 VALIDATION_FAILED',
-      'setImpactedTargets',
-      queue.entry(number, { impactedTargets }),
-    );
-    assert.ok((problem.errors?.length ?? 0) <= 50);
-  });
-
-  describe('JSON that no honest client sends', () => {
-    const send = (body: string | Uint8Array<ArrayBuffer>, operation = 'getQueue') =>
-      queue.api.send(operation, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-    const ref = () => JSON.stringify(queue.ref).slice(1, -1);
-    const withText = (text: string) => `{${ref()},"x":"${text}"}`;
-
-    for (const [what, body] of [
-      ['half an object', '{"repo":'],
-      ['100 levels of objects', `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`],
-      ['a key twice', '{"a":1,"a":1}'],
-      ['__proto__', '{"__proto__":{"repo":1}}'],
-      ['UTF-16', Uint8Array.of(0xff, 0xfe)],
-    ] as const) {
-      test(`${what} is malformed`, async () => {
-        for (const operation of ['getQueue', 'updateQueue'])
-          problemOf(await send(body, operation), '400 MALFORMED_JSON');
-      });
+  test('JSON that no honest client sends is malformed', async () => {
+    for (const body of ['{"repo":', '{"a":1,"a":1}', Uint8Array.of(0xff, 0xfe)]) {
+      const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+      for (const operation of ['getQueue', 'updateQueue'])
+        problemOf(await queue.api.send(operation, init), '400 MALFORMED_JSON');
     }
-
-    test('whole characters, escapes, 60 levels and 10,000 keys are fine', async () => {
-      const keys = Object.fromEntries(
-        Array.from({ length: 10_000 }, (_, index) => [`k${index}`, '"\\:{}[]'.repeat(index % 3)]),
-      );
-      for (const body of [
-        withText('😀 \\ud83d\\ude00 \\" : { [ \\\\'),
-        `{${ref()},"x":${'['.repeat(60)}${']'.repeat(60)}}`,
-        JSON.stringify({ ...queue.ref, keys }),
-        ` \n\t{${ref()}} `,
-      ]) {
-        assert.equal((await send(body)).status, 200);
-      }
-    });
   });
 
   describe('content types', () => {

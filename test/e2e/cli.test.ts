@@ -264,18 +264,16 @@ describe('sluice against a server', () => {
     it('says commands and options where the server says operations and fields', async () => {
       assert.match(await fails(1, ['queue', 'show', 'local/acme/app', 'none']), /with `sluice queue create` first/);
       assert.match(await fails(1, ['queue', 'create', ...QUEUE]), /with `sluice queue update`/);
-      assert.match(
-        await fails(1, ['queue', 'update', ...QUEUE, '--concurrency', '0']),
-        /^sluice: --concurrency must be/,
-      );
     });
 
     it('exits with 1 and every problem when the server refuses', async () => {
       const text = await fails(1, ['queue', 'update', ...QUEUE, '--concurrency', '0', '--batching-min-size', '0']);
-      assert.match(text, / {2}--concurrency must be .*\n {2}--batching-min-size must be /);
+      assert.match(
+        text,
+        /^sluice: --concurrency must be[\s\S]* {2}--concurrency must be .*\n {2}--batching-min-size must be /,
+      );
       assert.match(await fails(1, ['pr', 'restart', ...QUEUE, '8']), /NOT_READY/);
       assert.match(await fails(1, ['pr', 'status', ...QUEUE, '99']), /99/);
-      assert.match(await fails(1, ['queue', 'create', ...QUEUE]), /queue/);
     });
 
     it('exits with 2 on wrong usage', async () => {
