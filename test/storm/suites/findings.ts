@@ -84,6 +84,8 @@ interface ListedTest {
 interface TestRun {
   readonly conclusion: string;
   readonly sha: string;
+  /** Of an upload that is evidence for nothing, such as one in which very many tests failed. */
+  readonly no_evidence_because?: string;
 }
 
 async function readTests(suite: Suite): Promise<readonly PlantedTest[]> {
@@ -101,8 +103,10 @@ async function readTests(suite: Suite): Promise<readonly PlantedTest[]> {
     found.map(async ({ id, name, status: { value: status, reason } }) => {
       const ofTest = { ...scope, test_id: id };
       const { test_runs: runs } = await client.call<{ test_runs: TestRun[] }>('flaky-tests/list-test-runs', ofTest);
+      const sound = runs.filter(({ no_evidence_because: flaw }) => flaw === undefined);
       const trees = async (conclusion: string) =>
-        new Set(await Promise.all(runs.filter((run) => run.conclusion === conclusion).map(({ sha }) => treeOf(sha))));
+        new Set(await Promise.all(sound.filter((run) => run.conclusion === conclusion).map(({ sha }) => treeOf(sha))));
+
       const [failed, passed] = [await trees('FAILURE'), await trees('SUCCESS')];
       const failures = runs.filter(({ conclusion }) => conclusion === 'FAILURE').length;
       return { name, status, reason, runs: runs.length, failures, bothOutcomes: failed.intersection(passed).size };
