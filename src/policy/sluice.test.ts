@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { tell, workloadOf } from '../../test/worlds/engine/workload-words.ts';
+import type { Candidate } from '../engine/model/candidate.ts';
 import { NOTHING_LEARNED } from '../engine/model/learned.ts';
 import { DEFAULT_SETTINGS, type QueueSettings } from '../engine/model/settings.ts';
 import { runOracle, runSerial } from './baselines.ts';
+import type { TestEnd } from './engine-run.ts';
 import { generate, type Recipe } from './generate.ts';
 import { measure } from './measure.ts';
-import { runSluice } from './sluice.ts';
+import type { Outcome } from './referee.ts';
+import { beginQueue, beginRun, runSluice, WorkloadWorld } from './sluice.ts';
 import { HOUR_MS, type Workload } from './workload.ts';
 
 const RECIPE: Recipe = {
@@ -47,6 +50,22 @@ const ADAPTIVE: readonly Partial<QueueSettings>[] = [
   { concurrency: 20, optimizationMode: 'ADAPTIVE', runCost: 1 },
   { mode: 'PARALLEL', concurrency: 10, optimizationMode: 'ADAPTIVE' },
 ];
+
+/** From the fiftieth change on, all runs of an hour fail. */
+function runInOutage(workload: Workload, of: QueueSettings): Outcome {
+  const from = workload.changes[50]?.submittedAt ?? 0;
+  class Outage extends WorkloadWorld {
+    override beginRun(candidate: Candidate): TestEnd {
+      const end = super.beginRun(candidate);
+      const { now } = run.clock;
+      return now < from + HOUR_MS && now + end.afterMs > from ? { ...end, passes: false } : end;
+    }
+  }
+  const world = new Outage(workload, undefined);
+  const run = beginRun(workload, beginQueue(of), world);
+  while (run.advance());
+  return world.referee;
+}
 
 describe('Sluice in the simulator', () => {
   it('lands passing changes, removes broken ones, and tests again the changes behind them', () => {
@@ -97,6 +116,23 @@ describe('Sluice in the simulator', () => {
       ]);
       const sound = workload.changes.filter(({ isBroken }) => !isBroken).length;
       assert.deepEqual({ merged, wronglyRemoved, brokenLanded }, { merged: sound, wronglyRemoved: 0, brokenLanded: 0 });
+    }
+  });
+
+  it('searches and confirms without removing a change that needs an earlier one [K30]', () => {
+    const recipe = { prs: 500, perHour: 48, p95Minutes: 15, failureRate: 0.05, breakRate: 0, conflictRate: 0 };
+    const workload = draw('s11', 0, { ...recipe, needRate: 0.3, targets: 0 });
+    const outcome = runSluice(workload, settings({ concurrency: 15, optimizationMode: 'ADAPTIVE', runCost: 4 }));
+    const { wronglyRemoved, brokenLanded } = measure([{ workload, outcome }]);
+    assert.deepEqual({ wronglyRemoved, brokenLanded }, { wronglyRemoved: 0, brokenLanded: 0 });
+  });
+
+  it('removes nobody for an outage of CI that lasts an hour [V72]', () => {
+    for (const [index, variant] of [{ concurrency: 20 }, VARIANTS[2], VARIANTS[3], ADAPTIVE[1]].entries()) {
+      const workload = draw(String(index), 0, { prs: 100, breakRate: 0, conflictRate: 0, targets: 0 });
+      const outcome = runInOutage(workload, settings(variant ?? {}));
+      const { wronglyRemoved, brokenLanded, undecided } = measure([{ workload, outcome }]);
+      assert.deepEqual([wronglyRemoved, brokenLanded, undecided], [0, 0, 0], JSON.stringify(variant));
     }
   });
 

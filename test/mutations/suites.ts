@@ -10,6 +10,8 @@ const SUITES = {
   audit: [test('src/app/upkeep/audit-line.test.ts'), test('src/app/upkeep/audit.test.ts')],
   auditing: [test('src/app/upkeep/any-audit-line.test.ts')],
   unit: [inOneProcess('src/engine/line/test-run.test.ts')],
+  /** Real engine, simulated outcomes: needs, and an outage of CI. */
+  policy: [test('src/policy/sluice.test.ts')],
   effects: [test('src/app/effects/effects.test.ts')],
 } as const satisfies Record<string, readonly (readonly string[])[]>;
 
