@@ -66,6 +66,8 @@ const LARGEST_DOUBT = 0.001;
 /** A test that fails more often says nothing about an entry, if its record has so many runs. */
 const TOO_FLAKY = 0.25;
 const ENOUGH_RUNS = 20;
+/** More failures than an entry has runs of its own. */
+const MOST_REPETITIONS = 20;
 const MOST_RECORDS = 200;
 /** A record that counts less is forgotten. */
 const LEAST_HITS = 0.05;
@@ -167,9 +169,9 @@ function hitsOf(record: readonly [number, number] | undefined, runs: number): nu
   return record === undefined ? 0 : record[0] * DECAY ** (runs - record[1]);
 }
 
-/** How likely the test fails on a tree that passes. */
-function rateOf({ records: { runs, seen, tests } }: Learned, test: string): number {
-  return (hitsOf(tests[test], runs) + 1) / (seen + 2);
+/** How often the test fails on trees that pass. A test without a record may, too. */
+function recordOf({ records: { runs, seen, tests } }: Learned, test: string): Share {
+  return { hits: hitsOf(tests[test], runs) + 1, seen: seen + 2 };
 }
 
 /** How likely an untested entry fails; `context` is the outcome of the entry admitted before it, if it is known. */
@@ -194,26 +196,29 @@ export function flakeChance({ flakes }: Learned): number {
 
 /** How many failures beyond the first one it takes to remove an entry, if no test is known to have failed in them. */
 // SPEC V70
-export function confirmationsNeeded(learned: Learned): number {
-  const flake = flakeChance(learned);
-  return flake >= 1 ? Number.POSITIVE_INFINITY : repetitions(flake, flake);
+export function confirmationsNeeded({ flakes }: Learned): number {
+  return repetitions(rate(flakes), flakes);
 }
 
 /** The same if this test failed in all of them. Infinite for a test that fails too often to say anything. */
 // SPEC V67, V71
 export function confirmationsOf(learned: Learned, test: string): number {
   const { records } = learned;
-  const rate = rateOf(learned, test);
-  if (rate > TOO_FLAKY && records.seen >= ENOUGH_RUNS) return Number.POSITIVE_INFINITY;
-  const needed = repetitions(Math.max(flakeChance(learned), rate), rate);
+  const record = recordOf(learned, test);
+  if (rate(record) > TOO_FLAKY && records.seen >= ENOUGH_RUNS) return Number.POSITIVE_INFINITY;
+  const needed = repetitions(Math.max(flakeChance(learned), rate(record)), record);
   return records.tests[test] === undefined ? Math.min(needed, confirmationsNeeded(learned)) : needed;
 }
 
-/** The least k for which chance · rate^k is no real doubt. */
-function repetitions(chance: number, rate: number): number {
+/** After how many more failures no real doubt is left. Each says that failures are likelier than was known. */
+function repetitions(chance: number, { hits, seen }: Share): number {
   let doubt = chance;
   let times = 0;
-  for (; doubt > LARGEST_DOUBT; times += 1) doubt *= rate;
+  while (doubt > LARGEST_DOUBT) {
+    times += 1;
+    doubt *= (hits + times) / (seen + times);
+    if (times === MOST_REPETITIONS) return Number.POSITIVE_INFINITY;
+  }
   return times;
 }
 

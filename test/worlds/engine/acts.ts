@@ -110,7 +110,7 @@ export const ACTS: { readonly [verb: string]: Act } = {
       ...told.queue,
       head: { ...head, isProven: true },
       suspicions: [{ base: head, removals: [], cleared: { at: told.now, since: told.now, signs: [] } }],
-      learned: { ...learned, flakes: { hits: 0.5, seen: 20 } },
+      learned: { ...learned, flakes: { hits: 0.25, seen: 20 } },
     };
   },
   set: (told, words) => told.update(parseSettings(words)),
