@@ -65,7 +65,7 @@ const REPLACED = {
 const BUDGET: Readonly<Record<string, number>> = {
   'src without the page, bench, scripts and examples': 706_300,
   'the page': 58_661,
-  tests: 751_500,
+  tests: 751_900,
 };
 
 /** Below its budget by more than this share, a part has shrunk, and the budget follows. */

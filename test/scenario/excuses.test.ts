@@ -165,6 +165,12 @@ describe('a pass by a waiver', () => {
     submit B; fail B; deny B                                  → testing ~B HEAD
   `;
 
+  story('of a head that is tested beside a run of its own does not prove it either [V47] [V73]', ONE)`
+    with mode=PARALLEL concurrency=2
+    submit A[x]; fail A; deny A; fail HEAD; waive HEAD; cancel A → testing nothing
+    wait 61m; submit B[x] C[y]; fail B; deny B → testing C ~B HEAD
+  `;
+
   story('of a prefix gives its members no way to land without a run [V47] [K16]', ONE)`
     seasoned; together A B C D; fail ABCD; deny ABCD
     fail ~AB; waive ~AB → AB=pending; testing ~AB+C; target M
