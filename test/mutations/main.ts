@@ -10,7 +10,7 @@ import { MUTATIONS, type Mutation } from './table.ts';
 const HELP = `npm run mutate -- [options]      puts faults into a copy of the project, and runs the tests that should notice
 
 Each fault of test/mutations/faults.diff is tried by itself. Faults that would land red code or remove an innocent entry
-name several suites, of which two must notice. The others name the stories of test/scenario. An equivalent must not be
+name the suites that can tell, of which two must notice. The others name the stories of test/scenario. An equivalent must not be
 noticed, and says why no event can tell it from the rule. A fault whose text is not found any more counts as missed: mend
 the table. Before that, each suite must pass as the project is.
 
