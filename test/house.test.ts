@@ -63,9 +63,9 @@ const REPLACED = {
  * feature alone, by no more than the feature was granted.
  */
 const BUDGET: Readonly<Record<string, number>> = {
-  'src without the page, bench, scripts and examples': 706_300,
+  'src without the page, bench, scripts and examples': 706_400,
   'the page': 58_661,
-  tests: 751_900,
+  tests: 752_700,
 };
 
 /** Below its budget by more than this share, a part has shrunk, and the budget follows. */

@@ -5,6 +5,7 @@ import { NOT_JUDGED } from '../engine/model/judgement.ts';
 import type { PrNumber } from '../engine/model/pull-request.ts';
 import { type Entry, type EntryId, findCandidate, type Queue } from '../engine/model/queue.ts';
 import { composedWithOf, unlanded } from '../engine/model/roster.ts';
+import type { Signature } from '../engine/model/signature.ts';
 import type { ImpactedTargets } from '../engine/model/targets.ts';
 import type { Transition } from '../engine/model/work.ts';
 import { step } from '../engine/step.ts';
@@ -35,6 +36,8 @@ export interface World {
   landed(entries: readonly Entry[], head: Sha): void;
   note(transition: Transition, at: Instant): void;
   raiseAlarm(): void;
+  /** The tests that reports name. Without it there are no reports. */
+  failedTestsOf?(candidate: CandidateNumber): Signature;
 }
 
 export interface TestEnd {
@@ -169,7 +172,9 @@ export class EngineRun {
 
   /** Failures that quarantine waives are not simulated. */
   #deny({ candidate, check, attempt }: Extract<Effect, { kind: 'judge_check' }>): void {
-    this.tell({ kind: 'check_judged', at: this.#now, candidate, check, attempt, ...NOT_JUDGED });
+    const signature = this.#world.failedTestsOf?.(candidate);
+    const judgement = signature === undefined ? NOT_JUDGED : { ...NOT_JUDGED, signature };
+    this.tell({ kind: 'check_judged', at: this.#now, candidate, check, attempt, ...judgement });
   }
 
   #cutOff(number: CandidateNumber, passed?: boolean): void {

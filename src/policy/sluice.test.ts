@@ -127,7 +127,7 @@ describe('Sluice in the simulator', () => {
     assert.deepEqual({ wronglyRemoved, brokenLanded }, { wronglyRemoved: 0, brokenLanded: 0 });
   });
 
-  it('removes nobody for an outage of CI that lasts an hour [V72]', () => {
+  it('removes no innocent change for an outage of CI that lasts an hour [V72]', () => {
     for (const [index, variant] of [{ concurrency: 20 }, VARIANTS[2], VARIANTS[3], ADAPTIVE[1]].entries()) {
       const workload = draw(String(index), 0, { prs: 100, breakRate: 0, conflictRate: 0, targets: 0 });
       const outcome = runInOutage(workload, settings(variant ?? {}));

@@ -11,7 +11,7 @@ const SUITES = {
   auditing: [test('src/app/upkeep/any-audit-line.test.ts')],
   unit: [inOneProcess('src/engine/line/test-run.test.ts')],
   /** Real engine, simulated outcomes: needs, and an outage of CI. */
-  policy: [test('src/policy/sluice.test.ts')],
+  policy: [test('src/policy/sluice.test.ts'), test('src/policy/noise.test.ts')],
   effects: [test('src/app/effects/effects.test.ts')],
 } as const satisfies Record<string, readonly (readonly string[])[]>;
 
