@@ -4,6 +4,7 @@ import type { Instant } from '../lib/clock.ts';
 import { present } from '../lib/present.ts';
 import { type Beyond, commandsOf, type Explanation, reason } from './explanation.ts';
 import { headlineOf } from './headlines.ts';
+import { flakeReasons } from './new-flakes.ts';
 import { listNumbers, listOf, minuteOf, prName, shortSha, theChecks } from './phrases.ts';
 import { type Told, tellChange, withCode } from './reasons.ts';
 import {
@@ -39,7 +40,7 @@ export function explainEnded(queue: Queue, entry: Entry, beyond: Beyond): Explan
       isOver || (entry.lost !== undefined && queue.hasPages)
         ? []
         : commandsOf(beyond, (place) => [`sluice pr submit ${place} ${prNumber}`]),
-    reasons: [why, ...(last === undefined ? [] : judgementReasons(last))],
+    reasons: [why, ...flakeReasons(entry), ...(last === undefined ? [] : judgementReasons(last))],
   };
 }
 

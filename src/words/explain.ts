@@ -14,6 +14,7 @@ import type { Instant } from '../lib/clock.ts';
 import { explainEnded } from './ended.ts';
 import { type Beyond, commandsOf, type Explanation, type ExplanationReason, reason } from './explanation.ts';
 import { headlineOf } from './headlines.ts';
+import { flakeReasons } from './new-flakes.ts';
 import { capitalize, inFiles, listOf, listPrs, timeOf } from './phrases.ts';
 import { freezeReason, queueReasons, targetReasons } from './queue.ts';
 import { nextInPrefixes, searchOf } from './search.ts';
@@ -99,7 +100,7 @@ function explainAdmitted(view: View, entry: Entry): Explanation {
   // An entry that has passed waits for nothing but the freeze. Others wait for their tests first.
   const [before, behind] = entry.state === 'TESTS_PASSED' ? [frozen, []] : [[], frozen];
   const whole = [...queueReasons(queue, now), ...targetReasons(queue, view.beyond.held)];
-  const reasons = [...whole, ...before, ...own, ...reviewReasons(entry), ...behind];
+  const reasons = [...whole, ...before, ...own, ...reviewReasons(entry), ...behind, ...flakeReasons(entry)];
   const [first] = reasons;
   const headline = headlineOf(queue, entry).text;
   return {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { flakeChance, type Learned, NOTHING_LEARNED, withPass } from '../../src/engine/model/learned.ts';
+import { listOf } from '../../src/lib/int-map.ts';
 import { play, story } from '../worlds/engine/story.ts';
 
 const OFF = { confirmFailures: 'AUTO' } as const;
@@ -254,6 +255,23 @@ describe('an entry that was removed for tests', () => {
   `;
 });
 
+describe('a test that is flaky since an entry', () => {
+  it('is told to the entry if it never failed in 100 runs [V80]', () => {
+    assert.deepEqual(newFlakesOf(afterRuns(100), 'tests=t'), [['t'], ['t']]);
+    assert.deepEqual(newFlakesOf(afterRuns(99), 'tests=t'), [[], []]);
+    assert.deepEqual(newFlakesOf(afterRuns(100, 50), 'tests=t'), [[], []], 'it failed before');
+  });
+
+  it('is told to the entry if it came with it [V80]', () => {
+    assert.deepEqual(newFlakesOf(NOTHING_LEARNED, 'new=t'), [['t'], ['t']]);
+  });
+
+  it('is told to no entry of a batch [V80]', () => {
+    const told = play(PAIRS)`seasoned; together A B; fail AB new=t; pass ~A; pass ~A+B → AB=merged`;
+    assert.deepEqual(told.queue.newFlakes, []);
+  });
+});
+
 describe('events during a confirmation', () => {
   story('a paused queue starts no run of its own, and no test of the head [V66] [V72] [V11]', OFF)`
     seasoned; wait 16m; submit A; pause; fail A → A=held; testing nothing
@@ -325,6 +343,13 @@ function playWith(learned: Learned, text: string) {
   const told = play(OFF)`seasoned`;
   told.queue = { ...told.queue, learned };
   return told.play(text);
+}
+
+/** A fails once and passes: the tests that it is told, and those that nothing excuses for a while. */
+function newFlakesOf(learned: Learned, failure: string): readonly (readonly string[])[] {
+  const told = playWith(learned, `hold landings; submit A; fail A ${failure}; pass ~A → A=passed`);
+  const [entry] = listOf(told.queue.entries);
+  return [entry?.newFlakes ?? [], told.queue.newFlakes.map(({ id }) => id)];
 }
 
 /** As many good runs, with a failure of the test t in every so many. */

@@ -1,3 +1,4 @@
+import { isNewFlake } from '../../engine/line/new-flakes.ts';
 import { type Candidate, compositionOf } from '../../engine/model/candidate.ts';
 import { isAwaited, MAX_JUDGED_TESTS, MAX_REPETITIONS } from '../../engine/model/judgement.ts';
 import { areSameChecks } from '../../engine/model/required.ts';
@@ -136,8 +137,15 @@ async function loadTests(
   if (ids.length === 0) return new Map();
   const settings = await readTestSettings(app.store, repository);
   const { known } = await app.store.testIngest.load(found.repositoryId, ids);
-  const at = { now: app.clock.now(), plannedAt };
-  return new Map(known.map((each) => [each.test.id, toFailedTest(each, settings, at)]));
+  const now = app.clock.now();
+  const { queue } = (await app.queues.find(found.id)) ?? found;
+  return new Map(
+    known.map((each) => {
+      const test = toFailedTest(each, settings, { now, plannedAt });
+      const isFresh = test.isAutomatic && isNewFlake(queue, each.test.id, now);
+      return [each.test.id, isFresh ? { ...test, isAutomatic: false, quarantinedAt: null } : test];
+    }),
+  );
 }
 
 /** Changed settings and expired decisions count at once, also before the stored state of the test follows them. */

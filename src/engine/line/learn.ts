@@ -5,6 +5,7 @@ import type { Entry } from '../model/queue.ts';
 import { candidatesOf, unlanded } from '../model/roster.ts';
 import { failedTestsOf } from '../model/signature.ts';
 import { amend, type Work } from '../model/work.ts';
+import { noteNewFlakes } from './new-flakes.ts';
 import { returnForFlakes } from './returns.ts';
 
 /** An entry failed alone, on what had passed. */
@@ -32,6 +33,7 @@ export function learnPass(work: Work, run: Candidate): void {
   const runs = [...candidatesOf(queue), ...listOf(queue.passes)].filter(isFlake);
   const flakes = runs.map((run) => failedTestsOf(run).map(({ id }) => id));
   returnForFlakes(work, runs);
+  noteNewFlakes(work, run, runs);
   // Each counts once.
   const passes = runs.reduce((left, run) => deleteIn(left, run.number), queue.passes);
   const tookMs = testingSince === undefined ? undefined : Math.max(0, at - testingSince);

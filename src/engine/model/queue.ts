@@ -88,6 +88,8 @@ export interface Queue {
   readonly hold: Hold | undefined;
   /** The freeze that held at the last event. Tests go on in it, and nothing lands. */
   readonly frozen: Frozen | undefined;
+  /** Tests that began to fail at random with an entry, within two weeks. */
+  readonly newFlakes: readonly NewFlake[];
   /** Entries that were removed for failed tests within a day. */
   readonly removals: readonly TestRemoval[];
   /** Entries that were removed for no fault of theirs. Each returns once the forge has been read again. */
@@ -179,6 +181,13 @@ export interface TestRemoval extends Removal {
   readonly tests: readonly string[];
 }
 
+export interface NewFlake {
+  /** Of the test. */
+  readonly id: string;
+  readonly prNumber: PrNumber;
+  readonly at: Instant;
+}
+
 export interface Hold {
   readonly since: Instant;
   readonly cause: HoldCause;
@@ -246,6 +255,8 @@ export interface Entry {
   readonly isScoutSpent: boolean;
   /** How many runs tested it alone on the head, to confirm a failure. */
   readonly ownRuns: number;
+  /** Names of tests that began to fail at random with it. */
+  readonly newFlakes: readonly string[];
   /** Its tree could not be composed with what landed. For the rest of its stay it overlaps with every entry. */
   readonly overlapsAll: boolean;
   /** How many levels waiting has raised its priority. */
@@ -274,6 +285,7 @@ export const NEW_ENTRY = {
   isCleared: false,
   isScoutSpent: false,
   ownRuns: 0,
+  newFlakes: [],
   overlapsAll: false,
   raised: 0,
   isRepair: false,
@@ -365,6 +377,7 @@ export function createQueue(
     suspicions: [],
     hold: undefined,
     frozen: undefined,
+    newFlakes: [],
     removals: [],
     returning: [],
     parked: undefined,
