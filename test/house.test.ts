@@ -63,9 +63,9 @@ const REPLACED = {
  * feature alone, by no more than the feature was granted.
  */
 const BUDGET: Readonly<Record<string, number>> = {
-  'src without the page, bench, scripts and examples': 705_800,
+  'src without the page, bench, scripts and examples': 707_430,
   'the page': 58_661,
-  tests: 760_251,
+  tests: 761_030,
 };
 
 /** Below its budget by more than this share, a part has shrunk, and the budget follows. */

@@ -168,7 +168,7 @@ function hitsOf(record: readonly [number, number] | undefined, runs: number): nu
 }
 
 /** How likely the test fails on a tree that passes. */
-function rateOf({ records: { runs, seen, tests } }: Learned, test: string): number {
+export function rateOf({ records: { runs, seen, tests } }: Learned, test: string): number {
   return (hitsOf(tests[test], runs) + 1) / (seen + 2);
 }
 
