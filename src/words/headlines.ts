@@ -24,6 +24,7 @@ const BISECTED: Headline = { icon: '🔎', text: 'Its batch failed; it is tested
 const RETURNED: Headline = { icon: '↩️', text: 'Back in the queue: the branch was broken, not this pull request' };
 const UNTESTED: Headline = { icon: '❌', text: 'Could not be tested, and was removed from the queue' };
 const REFUSED: Headline = { icon: '❌', text: 'Could not be landed, and was removed from the queue' };
+const UNDECIDED: Headline = { icon: '❌', text: 'Removed from the queue, undecided' };
 const BY_HAND: Headline = { icon: '✅', text: 'Merged outside the queue' };
 const DIRECT: Headline = { icon: '✅', text: 'Landed directly: it was up to date and had passed' };
 const APART: Headline = { icon: '🔎', text: 'Tested apart from the line' };
@@ -43,6 +44,7 @@ export function headlineOf(queue: Queue, entry: Entry): Headline {
   if (state === 'MERGED' && reason === 'MANUAL_MERGE') return BY_HAND;
   if (state === 'MERGED' && reason === 'MERGE_GRAPH_DIRECT_MERGE') return DIRECT;
   if (isUntested(entry)) return UNTESTED;
+  if (reason === 'TEST_RUN_UNDECIDED') return UNDECIDED;
   if (state === 'FAILED' && (reason.startsWith('GITHUB_API_') || reason === 'PR_UPDATED_AT_MERGE_TIME')) return REFUSED;
   if (place.kind === 'search') return searchedHeadline(queue, entry);
   if (state === 'PENDING' && queue.state === 'PAUSED') return PAUSED;

@@ -219,6 +219,8 @@ function slowText({ prNumber, among = [] }: Facts): string {
 function tellFailure(facts: Facts): Told {
   const { to, onTopOf = [], branch, denied = [] } = facts;
   const why = denied.map(({ check, why: reason }) => ` The failure of ${check} was not waived: ${reason}`).join('');
+  if (to !== 'FAILED' && facts.ownRun !== undefined)
+    return { text: `${theChecks(facts.checks)} failed again, in run ${facts.ownRun} of its own.${why}` };
   if (to !== 'FAILED') {
     return { text: `${theChecks(facts.checks)} failed. Not known yet whether this pull request caused it.${why}` };
   }
@@ -232,11 +234,13 @@ function tellFailure(facts: Facts): Told {
   const build = facts.cause === 'BUILD' ? ' Something failed before the tests, such as the build.' : '';
   const text = `${theChecks(facts.checks)} failed${tests}.${build}${ownText(facts)}${why}`;
   if (blame !== 'AUTHOR') return { text: `${text} It asks somebody to act.`, advice: TO_ADMINISTRATOR };
-  if (onTopOf.length === 0 || facts.alone !== undefined) return { text, advice: FIX };
+  const advice = `Rebase it onto ${branch}, run ${failing(facts)}, fix it, and submit it again.`;
+  if (facts.alone !== undefined) return { text, advice };
+  if (onTopOf.length === 0) return { text, advice: FIX };
   const ahead = listNumbers(onTopOf);
   return {
     text: `${theChecks(facts.checks)} failed when it was tested on top of ${ahead}. It may pass without ${onTopOf.length === 1 ? ahead : 'them'}.${why}`,
-    advice: `Rebase it onto ${branch}, run ${failing(facts)}, fix it, and submit it again.`,
+    advice,
   };
 }
 

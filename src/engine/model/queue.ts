@@ -302,6 +302,8 @@ export interface Because {
   readonly cause?: Cause;
   /** Names of tests that failed, a few. */
   readonly tests?: readonly string[];
+  /** The run of its own in which it failed again, from 1. */
+  readonly ownRun?: number;
   /** The failures that it left for, after runs of its own. */
   readonly alone?: Alone;
   /** The waivers that it passed by. */

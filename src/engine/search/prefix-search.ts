@@ -13,7 +13,7 @@ import { type Because, type Entry, mayWork, type Queue, toMember } from '../mode
 import { candidatesFor, composedWithOf, runsOfSearch, unlanded } from '../model/roster.ts';
 import type { Search } from '../model/search.ts';
 import { failedTestsOf, signsOfRun } from '../model/signature.ts';
-import { endCandidate, entryOf, keep, keepCandidate, type Move, move, type Work } from '../model/work.ts';
+import { endCandidate, entryOf, keep, keepCandidate, type Move, move, tell, type Work } from '../model/work.ts';
 import { noteControls, ownFailuresOf } from './control.ts';
 import { doubtOf, isOpen, isUndecidable } from './doubt.ts';
 import { isBehindAccused, isBehindOthers } from './prefixes.ts';
@@ -66,10 +66,10 @@ export function startScout(work: Work, entries: readonly Entry[]): void {
 export function startPrefix(work: Work, number: number, length: number, isAgain = false): void {
   const search = findSearch(work.queue, number);
   if (search === undefined || !Number.isInteger(length) || length < 1 || length > search.members.length) return;
-  startRun(work, search, { length, isAgain });
-  if (length > 1) return;
-  for (const entry of unlanded(work.queue, search.members.slice(0, 1)))
+  // Counted first: an entry whose failure is being confirmed does not change its state for each run.
+  for (const entry of length > 1 ? [] : unlanded(work.queue, search.members.slice(0, 1)))
     keep(work, { ...entry, ownRuns: entry.ownRuns + 1 });
+  startRun(work, search, { length, isAgain });
 }
 
 /** Ends the run of a search that started last; false if there is none. The search repeats it later. */
@@ -180,6 +180,7 @@ function accuse(work: Work, search: Search, failed: Mark, isTrusted: boolean): b
   assert(run?.failure !== undefined && entry !== undefined, 'a failed prefix has a live member and a failure');
   if (search.accused === undefined) {
     keepSearch(work, { ...search, accused: { isLast: false } });
+    tell(work, entry.prNumber);
     releaseRest(work, search.number, 1, behindFailedRun([toMember(entry)]));
     return true;
   }
