@@ -63,9 +63,9 @@ const REPLACED = {
  * feature alone, by no more than the feature was granted.
  */
 const BUDGET: Readonly<Record<string, number>> = {
-  'src without the page, bench, scripts and examples': 707_540,
+  'src without the page, bench, scripts and examples': 707_600,
   'the page': 58_661,
-  tests: 761_030,
+  tests: 761_040,
 };
 
 /** Below its budget by more than this share, a part has shrunk, and the budget follows. */

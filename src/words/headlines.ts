@@ -72,9 +72,7 @@ function searchedHeadline(queue: Queue, entry: Entry): Headline {
 }
 
 function heldOf(branch: string, cause: HoldCause): Headline {
-  const why = cause.kind === 'checks' ? `${branch} itself is broken` : `nothing can be tested on ${branch}`;
-  return {
-    icon: '🛑',
-    text: `Held, because ${cause.kind === 'checks' && cause.isOfMachine ? 'CI seems to be down' : why}`,
-  };
+  const broken = cause.kind === 'checks' ? `${branch} itself is broken` : `nothing can be tested on ${branch}`;
+  const isDown = cause.kind === 'checks' && cause.isOfMachine === true;
+  return { icon: '🛑', text: `Held, because ${isDown ? 'CI seems to be down' : broken}` };
 }

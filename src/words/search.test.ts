@@ -26,7 +26,7 @@ describe('ADAPTIVE explains', () => {
       'A',
       ONE,
       'together A B C D; fail ABCD ~AB ~A',
-      /^CONFIRMING: .* may be chance: run 2 of 2, alone on main\. The queue is young/,
+      /^CONFIRMING: .* being confirmed: run 2 of 2, alone on main\. The queue is young/,
     ],
     [
       'H',

@@ -45,17 +45,12 @@ function behindText(suspects: readonly Member[]): string {
   return `${who} in a run with it. It returns to the line, untested, as soon as the cause is known.`;
 }
 
-interface Confirming {
-  /** The run of its own that is under way or next, and how many it takes if all fail. */
-  readonly run: number;
-  readonly of: number;
-  /** The failures suffice as soon as CI is seen to work. */
-  readonly isWaiting: boolean;
-}
-
-/** Undefined unless the entry failed by itself, and runs of its own confirm that. */
+/**
+ * The run of its own that is under way or next, and how many it takes if all fail. `isWaiting`: the failures suffice as
+ * soon as CI is seen to work. Undefined unless the entry failed by itself, and runs of its own confirm that.
+ */
 // SPEC E62
-export function confirmingOf(queue: Queue, entry: Entry, search: Search): Confirming | undefined {
+export function confirmingOf(queue: Queue, entry: Entry, search: Search) {
   const [first] = marksOf(queue, search);
   const isFirst = search.members[0]?.submission === entry.submission;
   if (!isFirst || first?.length !== 1 || !first.runs.some(isSettledFailure) || !policyOf(queue).confirms)
@@ -75,15 +70,14 @@ export function confirmingOf(queue: Queue, entry: Entry, search: Search): Confir
 
 function confirmingText(queue: Queue, entry: Entry, search: Search): string {
   const { run, of } = confirmingOf(queue, entry, search) ?? { run: 1, of: 1 };
-  return `The failure is being confirmed, because it may be chance: run ${run} of ${of}, alone on ${queue.branch}. ${doubtText(queue, search)}`;
+  return `The failure is being confirmed: run ${run} of ${of}, alone on ${queue.branch}. ${doubtText(queue, search)}`;
 }
 
 /** Why one failure does not decide. */
 function doubtText(queue: Queue, search: Search): string {
   const { learned, branch } = queue;
   const { test, missing } = doubtOf(queue, search);
-  const last = marksOf(queue, search)[0]?.runs.findLast(isSettledFailure);
-  if (last !== undefined && isOfMachine(last))
+  if (isMaybeOfMachine(queue, search))
     return `CI may be to blame: the first such failure does not count, and ${branch} is tested too.`;
   if (test !== undefined && learned.records.tests[test.id] !== undefined) {
     const often = Number.isFinite(missing) ? '' : ', too often to judge by it';
@@ -92,6 +86,11 @@ function doubtText(queue: Queue, search: Search): string {
   return confirmationsNeeded(learned) > 1
     ? 'The queue is young and does not know yet how often runs fail by chance.'
     : `About ${percentOf(flakeChance(learned))} of the runs here fail by chance.`;
+}
+
+function isMaybeOfMachine(queue: Queue, search: Search): boolean {
+  const last = marksOf(queue, search)[0]?.runs.findLast(isSettledFailure);
+  return last !== undefined && isOfMachine(last);
 }
 
 function percentOf(rate: number): string {
@@ -163,7 +162,8 @@ export function nextInPrefixes(queue: Queue, entry: Entry, search: Search): stri
   if (failed.length === 1) {
     const undecided = Number.isFinite(doubtOf(queue, search).missing) ? '' : ', undecided';
     const fails = run < of ? 'it is tested once more' : `it is removed${undecided}`;
-    return `The line goes on without it. If it passes, it returns to its place. If it fails, ${fails}. ${BEGIN_REPAIR}`;
+    const repair = isMaybeOfMachine(queue, search) ? '' : ` ${BEGIN_REPAIR}`;
+    return `The line goes on without this pull request. If its run passes, it returns to its place. If its run fails, ${fails}.${repair}`;
   }
   return 'If its run passes, it is cleared and lands in its turn. If it caused the failure, it is removed.';
 }

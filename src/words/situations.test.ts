@@ -189,7 +189,8 @@ const ADDS_UP = { name: 'adds up the cart', parent: 'checkout' } as const;
 /** Fails a check in these tests, and waits until its reports are read. */
 async function failIn(world: PageWorld, run: number, tests: readonly Partial<TestRow>[]): Promise<void> {
   await world.storeFailures(run, 'ci', tests);
-  await world.report(run, 'ci', 'FAILURE', `${tests.length} of 812 tests failed`);
+  const summary = tests.length === 0 ? 'Failed with exit code 1' : `${tests.length} of 812 tests failed`;
+  await world.report(run, 'ci', 'FAILURE', summary);
   await world.pass(61_000);
   await world.send({ kind: 'time_passed', at: world.now });
   await world.pagesUpdated();
@@ -248,13 +249,12 @@ async function tellOfUndecided(book: Book): Promise<void> {
 
 async function tellOfOutages(book: Book): Promise<void> {
   const world = await createWorld({ confirmFailures: 'AUTO' });
-  const [first, second] = [await world.submit(), await world.submit()];
+  const first = await world.submit();
   await world.pagesUpdated();
   await world.report(1, 'ci', 'ERROR', 'No space left on device');
   await book.add(world, 'CI ended with an error, and maybe CI is to blame', first.number);
   await world.report(await headRunOf(world), 'ci', 'ERROR', 'No space left on device');
   await book.add(world, 'CI fails on the branch too, and the queue holds', first.number);
-  await book.add(world, 'Under test while CI is down', second.number);
   await tellOfConfiguration(book);
 }
 
