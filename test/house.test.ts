@@ -63,7 +63,7 @@ const REPLACED = {
  * feature alone, by no more than the feature was granted.
  */
 const BUDGET: Readonly<Record<string, number>> = {
-  'src without the page, bench, scripts and examples': 707_600,
+  'src without the page, bench, scripts and examples': 707_605,
   'the page': 58_661,
   tests: 761_040,
 };

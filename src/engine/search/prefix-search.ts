@@ -188,6 +188,8 @@ function accuse(work: Work, search: Search, failed: Mark, isTrusted: boolean): b
   if (!search.isOnHead && !search.accused.isLast) return rebase(work, search);
   if (!isTrusted || !mayBlame(queue, run) || isBehindAccused(queue, search, entry)) return false;
   const isOpenStill = ownFailuresOf(search, failed).some(({ isControlled }) => isControlled === undefined);
+  // Its page says so as soon as nothing else keeps it.
+  if (isOpenStill) tell(work, entry.prNumber);
   if (isOpenStill && policyOf(queue).confirms) return false;
   learnFailure(work, entry, run.failure);
   const { alone: times, test } = doubtOf(queue, search);
