@@ -215,7 +215,7 @@ export const EntryRecord = record('Entry', "One pull request's stay in the queue
     cause: CauseOut,
     blame: outputEnum(
       BLAMES,
-      'Who can do something about it, once it left without landing: its AUTHOR, the TARGET branch, CI, an ADMINISTRATOR of the queue; a PERSON took it out; UNDECIDED: the tests that failed are too flaky to tell.',
+      'Who can do something about it, once it left without landing: its AUTHOR, CI, an ADMINISTRATOR of the queue; a PERSON took it out; UNDECIDED: the tests that failed are too flaky to tell.',
     ),
     lostAt: instant('When the branch was rewritten without what landed. Absent: the branch has it.'),
     note: text('After an act: what it did not change, and why.'),

@@ -1,4 +1,5 @@
 import { findBaseTest } from '../engine/evidence/suspicion.ts';
+import { blameOf } from '../engine/model/blame.ts';
 import type { Entry, Queue } from '../engine/model/queue.ts';
 import type { Instant } from '../lib/clock.ts';
 import { present } from '../lib/present.ts';
@@ -7,14 +8,7 @@ import { headlineOf } from './headlines.ts';
 import { flakeReasons } from './new-flakes.ts';
 import { listNumbers, listOf, minuteOf, prName, shortSha, theChecks } from './phrases.ts';
 import { type Told, tellChange, withCode } from './reasons.ts';
-import {
-  failureReasons,
-  isHopeful,
-  isOnlyShadowed,
-  isWithoutResult,
-  judgementReasons,
-  shadowedTests,
-} from './tests.ts';
+import { failureReasons, isHopeful, isOnlyShadowed, judgementReasons, shadowedTests } from './tests.ts';
 
 const TO_FIX: ReadonlySet<string> = new Set(['TEST_RUN_REQUIRED_STATUS_FAILED', 'TEST_RUN_FAILED_BY_OPTIMIZATION']);
 
@@ -25,7 +19,7 @@ export function explainEnded(queue: Queue, entry: Entry, beyond: Beyond): Explan
   const told = tellEnd(queue, entry, beyond);
   const text = withCode({ to: state, because }, told.text);
   const { last, failed = [] } = beyond;
-  const headline = headlineOf({ branch }, entry).text;
+  const headline = headlineOf(queue, entry).text;
   const about = present({ prNumber: because.prNumber, testRun: because.candidate, check: because.checks?.[0] });
   const why = reason(because.reason, text, about, state === 'FAILED' ? failureReasons(failed) : []);
   const isOver = (state === 'MERGED' || landed !== undefined) && entry.lost === undefined;
@@ -68,21 +62,24 @@ export function tellEnd(queue: Pick<Queue, 'branch' | 'hasPages'>, entry: Entry,
     const tests = shadowedTests(last);
     const which = `${tests.length === 1 ? 'the quarantined test' : 'quarantined tests'} ${listOf(tests)}`;
     const text = `${theChecks(entry.because.checks)} failed only in ${which}.`;
-    return { text, advice: 'There is nothing to fix. Submit it again.' };
-  }
-  const text = onTopText(entry, beyond) ?? told.text;
-  if (isWithoutResult(failed)) {
     return {
-      text: `${theChecks(entry.because.checks)} ended without a result, also when it was tried again.`,
-      advice: 'Look in CI why it ended, then submit it again.',
+      text,
+      advice:
+        'There is nothing to fix. An administrator sets honorQuarantine ON, so that such failures do not count. Then submit it again.',
     };
   }
+  if (entry.because.alone !== undefined || blameOf(entry.state, entry.because) !== 'AUTHOR') return told;
+  const only = entry.because.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED' ? ONLY_CHANGE : '';
+  const text = onTopText(entry, beyond) ?? told.text + only;
   if (!isHopeful(failed)) return { ...told, text };
+  const tests = listOf(failed.flatMap((check) => check.tests.map(({ name, kind }) => `${name} (${kind})`)));
   return {
-    text: `${text} Only tests failed that are known to be flaky, broken or quarantined.`,
-    advice: 'It may pass another time. Submit it again.',
+    text: `${onTopText(entry, beyond) ?? told.text} Only tests failed that fail without it too: ${tests}.`,
+    advice: 'The failure may be chance: confirmFailures NEVER of the queue removes at the first one. Submit it again.',
   };
 }
+
+const ONLY_CHANGE = ' It was the only new change in that run, so the failure counts as its own.';
 
 /** Forges close a pull request that landed, for good. Plain git has nothing to close. */
 function tellLoss({ branch, hasPages }: Pick<Queue, 'branch' | 'hasPages'>, { landed }: Entry, at: Instant): Told {
@@ -104,6 +101,9 @@ function onTopText({ because }: Entry, { gone }: Beyond): string | undefined {
   });
   // Entries that landed are beneath it from now on.
   const left = onTopOf.filter((prNumber) => gone.get(prNumber)?.landedSha === undefined);
-  const without = left.length === 0 ? '' : ` It may pass without ${listNumbers(left)}.`;
+  const without =
+    left.length === 0
+      ? ' That passed without it, so the failure counts as its own.'
+      : ` It may pass without ${listNumbers(left)}.`;
   return `${theChecks(checks)} failed when it was tested on top of ${listOf(ahead)}.${without}`;
 }

@@ -212,6 +212,7 @@ function nextWhileHeld(queue: Queue, hold: Hold, entry: Entry): string {
   const { branch } = queue;
   if (hold.cause.kind === 'configuration')
     return `It is tested automatically as soon as the configuration of ${branch} is repaired.`;
+  if (hold.cause.isOfMachine) return 'Nothing for you to do. The queue goes on automatically once CI works again.';
   if (ownRunOf(queue, entry)?.purpose.kind === 'repair') {
     return 'If it passes, it lands at once, and the queue goes on.';
   }

@@ -1,11 +1,11 @@
-import { nextHeadTestAt } from '../engine/evidence/hold.ts';
+import { isRetestedSoon, nextHeadTestAt } from '../engine/evidence/hold.ts';
 import type { Frozen, FrozenTime } from '../engine/model/freeze.ts';
 import type { Hold, HoldCause, Queue } from '../engine/model/queue.ts';
 import type { Instant } from '../lib/clock.ts';
 import { present } from '../lib/present.ts';
 import { type ExplanationReason, type FailedCheck, reason } from './explanation.ts';
 import { checksOr, clockTime, minuteOf, timeOf } from './phrases.ts';
-import { changeText } from './reasons.ts';
+import { tellChange } from './reasons.ts';
 import { failureReasons } from './tests.ts';
 
 /** The reasons that keep the whole queue: a decision of a person, or a stop by Sluice. */
@@ -84,12 +84,20 @@ export function holdReason(queue: Queue, { cause, candidate, since }: Hold): Exp
   const { branch } = queue;
   const about = { since, ...present({ testRun: candidate }) };
   if (cause.kind === 'configuration') {
-    const text = `The queue is held: nothing can be tested on ${branch}, and no pull request is removed for that. ${configurationText(queue, cause)} ${headTestText(queue)} Setting requiredStatuses of the queue also ends the hold.`;
+    const text = `The queue is held: nothing can be tested on ${branch}. ${configurationText(queue, cause)} No pull request is removed for that. ${headTestText(queue)}`;
     return reason('CONFIGURATION_BROKEN', text, about);
   }
-  const text = `The queue is held: the head of ${branch} itself fails ${checksOr(cause.names, 'its checks')}. No pull request is removed for that, and nothing else is tested until ${branch} passes or moves, the queue is resumed (sluice queue resume), or the command of a check changes. ${headTestText(queue)}`;
+  const names = checksOr(cause.names, 'its checks');
+  if (cause.isOfMachine) {
+    const text = `The queue is held: CI seems to be down, because ${names} ended without a verdict also on ${branch} itself. No pull request is removed for that. ${headTestText(queue)} ${CI_MENDER}`;
+    return reason('CI_DOWN', text, about);
+  }
+  const text = `The queue is held: the head of ${branch} itself fails ${names}. No pull request is removed for that, and nothing else is tested until ${branch} passes or moves, the queue is resumed (sluice queue resume), or the command of a check changes. ${headTestText(queue)}`;
   return reason('TARGET_RED', text, about);
 }
+
+const CI_MENDER =
+  'An administrator of CI mends it (a full disk, a lost machine or a missing command). It goes on sooner if the queue is resumed (sluice queue resume), or the command of a check changes.';
 
 /** The text of the alarm that begins with a hold. `held` are the failed checks of the branch itself. */
 export function holdAlarmText(
@@ -100,21 +108,23 @@ export function holdAlarmText(
   const { branch } = queue;
   if (cause.kind === 'checks') {
     const how = failureReasons(held).map(({ text, url }) => ` ${text}${url === undefined ? '' : ` ${url}`}`);
-    return `The head of ${branch} itself fails ${checksOr(cause.names, 'its checks')}.${how.join('')} The queue holds until the head passes or moves, somebody resumes the queue, or the command of a check changes; Sluice tests the head again automatically. A pull request that is submitted now is tested alone on it, and lands if it passes.`;
+    const down = cause.isOfMachine ? ` CI seems to be down. ${CI_MENDER}` : '';
+    return `The head of ${branch} itself fails ${checksOr(cause.names, 'its checks')}.${how.join('')}${down} The queue holds until the head passes or moves, somebody resumes the queue, or the command of a check changes; Sluice tests the head again automatically. A pull request that is submitted now is tested alone on it, and lands if it passes.`;
   }
-  return `Nothing can be tested on ${branch}. ${configurationText(queue, cause)} The queue holds, and Sluice looks again automatically. Repair it, or set requiredStatuses of the queue.`;
+  return `Nothing can be tested on ${branch}. ${configurationText(queue, cause)} The queue holds, and Sluice looks again automatically.`;
 }
 
 function configurationText(
   { branch }: Pick<Queue, 'branch'>,
   cause: Extract<HoldCause, { readonly kind: 'configuration' }>,
 ): string {
-  return changeText({ to: 'FAILED', branch, because: { reason: cause.reason } });
+  const { text, advice = '' } = tellChange({ to: 'FAILED', branch, because: { reason: cause.reason } });
+  return `${text} ${advice.replace(' Then submit it again.', '')}`;
 }
 
 function headTestText(queue: Queue): string {
   const at = nextHeadTestAt(queue);
   return at === undefined
     ? `Sluice tests ${queue.branch} again now.`
-    : `Sluice tests ${queue.branch} again at ${clockTime(at)}.`;
+    : `Sluice tests ${queue.branch} again at ${clockTime(at)}${queue.hold !== undefined && isRetestedSoon(queue.hold.cause) ? ', and at least every 15 minutes' : ''}.`;
 }

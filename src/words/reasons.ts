@@ -1,8 +1,9 @@
+import { blameOf } from '../engine/model/blame.ts';
 import type { Landed } from '../engine/model/candidate.ts';
 import type { Because } from '../engine/model/queue.ts';
 import type { ReasonCode } from '../engine/model/reason.ts';
 import { landedText } from './landing.ts';
-import { checksOr, inFiles, listNumbers, listOf, shortSha, theChecks } from './phrases.ts';
+import { checksOr, count, inFiles, listNumbers, listOf, shortSha, theChecks } from './phrases.ts';
 
 export interface Change {
   readonly to: string;
@@ -25,6 +26,7 @@ const IF_MEANT = 'Nothing to do. If it is to land after all, submit it again.';
 const SUBMIT_NEW = 'Submit it again to queue the new commits.';
 const FIX = 'Fix it and submit it again.';
 const MEND_FILE = 'Mend the file on the target branch, or set requiredStatuses of the queue. Then submit it again.';
+const TO_ADMINISTRATOR = 'An administrator of the queue looks why and mends it. Then submit it again.';
 const LATER = 'Wait until the forge works again, then submit it again.';
 
 const other = ({ prNumber }: Facts) => (prNumber === undefined ? 'A pull request ahead of it' : `#${prNumber}`);
@@ -65,7 +67,7 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
     `${facts.prNumber === undefined ? 'Its impacted targets' : `The impacted targets of #${facts.prNumber}`} changed. It is tested again.`,
   CONFLICTS_WITH_PREREQUISITE: (facts) => conflictAheadText(facts.prNumber, facts.files),
   TARGET_BRANCH_MOVED: (facts) => `${other(facts)} landed first, and it was not tested with it. It is tested again.`,
-  TARGET_BRANCH_RED: ({ branch }) => `${branch} itself fails. It is tested again once ${branch} is repaired.`,
+  TARGET_BRANCH_RED: ({ branch }) => `${branch} itself does not pass. It is tested again once ${branch} does.`,
   TARGET_BRANCH_GREEN: ({ branch }) => `${branch} passes again. It is tested when its turn comes.`,
   TARGET_BRANCH_LEFT: ({ branch }) =>
     `It failed on a commit of ${branch} that may have been broken. ${branch} has moved since, so it is tested again.`,
@@ -95,15 +97,15 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
     text: 'The search cleared every other pull request of its batch, so it caused the failure.',
     advice: FIX,
   },
-  TEST_RUN_UNDECIDED: (facts) => ({
-    text: `${theChecks(facts.checks)} failed again and again, in tests that are too flaky to judge it by${facts.tests === undefined ? '' : `: ${listTests(facts.tests)}`}.`,
-    advice: 'Ask the owner of the tests to quarantine or mend them, then submit it again.',
-  }),
+  TEST_RUN_UNDECIDED: (facts) => tellUndecided(facts),
   START_TEST_RUN_MERGE_CONFLICT: ({ branch, files }) => ({
     text: `It conflicts with ${branch}${inFiles(files)}.`,
     advice: `Rebase it onto ${branch}, push, and submit it again.`,
   }),
-  START_TEST_RUN_RETRY_EXHAUSTED: 'Sluice tried several times to create its test branch, without success.',
+  START_TEST_RUN_RETRY_EXHAUSTED: {
+    text: 'Sluice tried several times to create its test branch, without success.',
+    advice: TO_ADMINISTRATOR,
+  },
   START_TEST_RUN_DRAFT_PRS_NOT_ALLOWED: {
     text: 'The forge does not allow draft pull requests in this repository.',
     advice: 'An administrator turns createPrsForTestingBranches of the queue off. Then submit it again.',
@@ -133,16 +135,16 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
     text: 'The configuration file on the target branch names no required statuses.',
     advice: MEND_FILE,
   },
-  START_TEST_RUN_INVALID_EVENT: 'Its tests could not be started.',
+  START_TEST_RUN_INVALID_EVENT: { text: 'Its tests could not be started.', advice: TO_ADMINISTRATOR },
   PR_UPDATED_AT_MERGE_TIME: {
     text: 'Somebody pushed to it just before it would have landed.',
     advice: SUBMIT_NEW,
   },
-  GITHUB_API_MERGE_PR_FAILED: 'The forge refused to merge it.',
-  GITHUB_API_DIRECT_MERGE_PR_FAILED: 'The forge refused to merge it directly.',
+  GITHUB_API_MERGE_PR_FAILED: { text: 'The forge refused to merge it.', advice: TO_ADMINISTRATOR },
+  GITHUB_API_DIRECT_MERGE_PR_FAILED: { text: 'The forge refused to merge it directly.', advice: TO_ADMINISTRATOR },
   GITHUB_API_BRANCH_PROTECTION_UNMET: ({ branch }) => ({
     text: `It no longer meets the protection rules of ${branch}.`,
-    advice: `Meet the rules of ${branch}, then submit it again.`,
+    advice: `Get the review or check that the rules of ${branch} ask for; an administrator can change the rules. Then submit it again.`,
   }),
   GITHUB_API_MERGE_ALREADY_IN_PROGRESS: {
     text: 'The forge kept answering that a merge is already in progress.',
@@ -219,29 +221,76 @@ function slowText({ prNumber, among = [] }: Facts): string {
 function tellFailure(facts: Facts): Told {
   const { to, onTopOf = [], branch, denied = [] } = facts;
   const why = denied.map(({ check, why: reason }) => ` The failure of ${check} was not waived: ${reason}`).join('');
+  if (to !== 'FAILED' && facts.ownRun !== undefined)
+    return { text: `${theChecks(facts.checks)} failed again, in run ${facts.ownRun} of its own.${why}` };
   if (to !== 'FAILED') {
     return { text: `${theChecks(facts.checks)} failed. Not known yet whether this pull request caused it.${why}` };
   }
   const tests = facts.tests === undefined ? '' : `: ${listTests(facts.tests)}`;
-  if (onTopOf.length === 0) return { text: `${theChecks(facts.checks)} failed${tests}.${why}`, advice: FIX };
+  const blame = blameOf(to, facts);
+  if (blame === 'CI')
+    return {
+      text: `${theChecks(facts.checks)} ended without a result, also when it was tried again. That is not the fault of this pull request.`,
+      advice: 'Look in CI why it ended, or ask an administrator of CI. Then submit it again.',
+    };
+  const build = facts.cause === 'BUILD' ? ' Something failed before the tests, such as the build.' : '';
+  const text = `${theChecks(facts.checks)} failed${tests}.${build}${ownText(facts)}${why}`;
+  if (blame !== 'AUTHOR') return { text: `${text} It asks somebody to act.`, advice: TO_ADMINISTRATOR };
+  const advice = `Rebase it onto ${branch}, run ${failing(facts)}, fix it, and submit it again.`;
+  if (facts.alone !== undefined) return { text, advice };
+  if (onTopOf.length === 0) return { text, advice: FIX };
   const ahead = listNumbers(onTopOf);
   return {
     text: `${theChecks(facts.checks)} failed when it was tested on top of ${ahead}. It may pass without ${onTopOf.length === 1 ? ahead : 'them'}.${why}`,
-    advice: `Rebase it onto ${branch}, run ${failing(facts)}, fix it, and submit it again.`,
+    advice,
   };
 }
 
+/** " The failure is this pull request's own: it failed 3 times alone on main (2644671), each time in adds up, while CI passed other runs." */
+// SPEC E63
+function ownText({ alone, branch }: Pick<Facts, 'alone' | 'branch'>): string {
+  if (alone === undefined) return '';
+  const { times, sha, test } = alone;
+  const where = test === undefined ? '' : `, ${times > 1 ? 'each time ' : ''}in the test ${test.slice(0, 200)}`;
+  return ` The failure is this pull request's own: it failed ${count(times, 'time')} alone on ${branch} (${shortSha(sha)})${where}, while CI passed other runs.`;
+}
+
+function tellUndecided({ checks, alone, branch }: Facts): Told {
+  const which = theChecks(checks);
+  if (alone === undefined)
+    return { text: `${which} failed in tests that are too flaky to judge it by.`, advice: QUARANTINE };
+  const { times, sha, flaky = [] } = alone;
+  const failed = `${which} failed ${count(times, 'time')} alone on ${branch} (${shortSha(sha)})`;
+  if (flaky.length === 0)
+    return {
+      text: `${failed}, in other tests each time. That does not tell whether this pull request causes it.`,
+      advice: 'Look what the failures have in common. Mend it if it is of this pull request, and submit it again.',
+    };
+  const rates = flaky.map(
+    ({ name, percent }) => `the test ${name.slice(0, 200)} fails in about ${percent}% of the runs`,
+  );
+  return {
+    text: `${failed}. That does not tell whether this pull request causes it: without it too, ${listOf(rates)}.`,
+    advice: QUARANTINE,
+  };
+}
+
+const QUARANTINE =
+  'The owner of the test mends it, or an administrator quarantines it (sluice tests quarantine; honorQuarantine ON). Then submit it again.';
+
 function timeoutText(facts: Facts): string {
   const { timeout } = facts;
-  if (timeout === undefined) return `${theChecks(facts.checks)} took too long.`;
+  if (timeout === undefined) return `${theChecks(facts.checks)} took too long.${ownText(facts)}`;
   const why = timeout.isAutomatic ? 'testingTimeoutMinutes is unset and follows the queue' : 'testingTimeoutMinutes';
   const limit = `${timeout.minutes} minutes (${why})`;
   return timeout.isBegun
-    ? `${theChecks(facts.checks)} did not finish within ${limit}.`
-    : `${theChecks(facts.checks)} never started within ${limit}.`;
+    ? `${theChecks(facts.checks)} did not finish within ${limit}.${ownText(facts)}`
+    : `${theChecks(facts.checks)} never started within ${limit}.${ownText(facts)}`;
 }
 
 function timeoutAdvice(facts: Facts): string {
+  if (facts.timeout?.isBegun === false && facts.alone !== undefined)
+    return 'Look whether its changes keep CI from running or reporting, such as those of a workflow file. Mend that and submit it again.';
   if (facts.timeout?.isBegun === false)
     return `Let CI run for test branches and report ${failing(facts)}, then submit it again.`;
   const change = facts.timeout?.isAutomatic ? 'set a larger' : 'raise';

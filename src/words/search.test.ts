@@ -26,7 +26,7 @@ describe('ADAPTIVE explains', () => {
       'A',
       ONE,
       'together A B C D; fail ABCD ~AB ~A',
-      /^CONFIRMING: .* repeats the run to be sure that it is not chance: 2 of 2/,
+      /^CONFIRMING: .* being confirmed: run 2 of 2, alone on main\. The queue is young/,
     ],
     [
       'H',

@@ -9,13 +9,18 @@ import { collectBeyond } from '../app/queue/entry-run.ts';
 import { type ExplanationReasonView, viewExplanation, viewTimeline } from '../app/queue/entry-view.ts';
 import { findAnyEntry } from '../app/queue/find-entry.ts';
 import type { CandidateNumber } from '../engine/model/candidate.ts';
+import type { Learned } from '../engine/model/learned.ts';
 import type { PrNumber } from '../engine/model/pull-request.ts';
+import { candidatesFor } from '../engine/model/roster.ts';
 import type { QueueSettings } from '../engine/model/settings.ts';
 import type { Sha } from '../lib/sha.ts';
+import type { TestRow } from '../storage/tests.ts';
 
 const FILE = new URL('situations.md', import.meta.url);
 
-const createWorld = maker((settings?: Partial<QueueSettings>) => PageWorld.create(settings));
+const createWorld = maker((settings?: Partial<QueueSettings>, learned?: Partial<Learned>) =>
+  PageWorld.create(settings, learned),
+);
 
 class Book {
   readonly #pages: string[] = [
@@ -78,13 +83,16 @@ function steady(text: string): string {
     .trimEnd();
 }
 
-it('the texts for people in every situation are those of situations.md [G45] [G46] [E22] [E23] [E24] [E25] [E33] [E34] [Q10]', async () => {
+it('the texts for people in every situation are those of situations.md [G45] [G46] [E22] [E23] [E24] [E25] [E33] [E34] [E62] [E63] [Q10]', async () => {
   const book = new Book();
   await tellOfOneThatLands(book);
   await tellOfSilence(book);
   await tellOfReadiness(book);
   await tellOfFailures(book);
   await tellOfConfirmation(book);
+  await tellOfConfirmedEnds(book);
+  await tellOfUndecided(book);
+  await tellOfOutages(book);
   await tellOfOthers(book);
   await tellOfBatches(book);
   await tellOfTestedWholes(book);
@@ -170,7 +178,98 @@ async function tellOfConfirmation(book: Book): Promise<void> {
   await world.pass(61_000);
   await world.send({ kind: 'time_passed', at: world.now });
   await world.pagesUpdated();
-  await book.add(world, 'Failed, and tested again to be sure', pr.number);
+  await book.add(world, 'Failed, and being confirmed in run 1 of 2', pr.number);
+  await world.report(2, 'ci', 'SUCCESS');
+  await world.report(3, 'ci', 'SUCCESS');
+  await book.add(world, 'Passed in a run of its own', pr.number);
+}
+
+const ADDS_UP = { name: 'adds up the cart', parent: 'checkout' } as const;
+
+/** Fails a check in these tests, and waits until its reports are read. */
+async function failIn(world: PageWorld, run: number, tests: readonly Partial<TestRow>[]): Promise<void> {
+  await world.storeFailures(run, 'ci', tests);
+  const summary = tests.length === 0 ? 'Failed with exit code 1' : `${tests.length} of 812 tests failed`;
+  await world.report(run, 'ci', 'FAILURE', summary);
+  await world.pass(61_000);
+  await world.send({ kind: 'time_passed', at: world.now });
+  await world.pagesUpdated();
+}
+
+async function tellOfConfirmedEnds(book: Book): Promise<void> {
+  const world = await createWorld({ confirmFailures: 'AUTO' });
+  const pr = await world.submit();
+  await failIn(world, 1, [ADDS_UP]);
+  await book.add(world, 'Failed in a test, and being confirmed', pr.number);
+  await failIn(world, 3, [ADDS_UP]);
+  await failIn(world, 4, [ADDS_UP]);
+  await book.add(world, 'Failed often enough, while no run shows that CI works', pr.number);
+  await world.report(2, 'ci', 'SUCCESS');
+  await book.add(world, 'Removed for a failure in a test, which runs of its own confirmed', pr.number);
+  const broken = await createWorld({ confirmFailures: 'AUTO' }, WISE);
+  const other = await broken.submit();
+  await failIn(broken, 1, []);
+  await failIn(broken, 3, []);
+  await broken.report(2, 'ci', 'SUCCESS');
+  await book.add(broken, 'Removed for a failure before the tests', other.number);
+  await tellOfConfirmedTimeout(book);
+}
+
+async function tellOfConfirmedTimeout(book: Book): Promise<void> {
+  const world = await createWorld({ confirmFailures: 'AUTO', testingTimeoutMinutes: 30 }, WISE);
+  const slow = await world.submit();
+  for (let run = 1; run <= 2; run += 1) {
+    await world.pass(31 * 60_000);
+    await world.send({ kind: 'time_passed', at: world.now });
+    await world.report(await headRunOf(world), 'ci', 'SUCCESS');
+  }
+  await book.add(world, 'Removed for a timeout, which a run of its own confirmed', slow.number);
+}
+
+/** Flakes are rare: one run of its own is enough. */
+const WISE = { flakes: { hits: 0.1, seen: 20 } };
+/** The first test of an upload fails in about so many of a hundred runs of trees that pass. */
+const flakyIn = (percent: number) => ({
+  ...WISE,
+  records: { runs: 98, seen: 98, tests: { '00000000-0000-8000-8000-000000000100': [percent - 1, 98] as const } },
+});
+
+async function tellOfUndecided(book: Book): Promise<void> {
+  const world = await createWorld({ confirmFailures: 'AUTO' }, flakyIn(40));
+  const pr = await world.submit();
+  await failIn(world, 1, [ADDS_UP]);
+  await book.add(world, 'Failed in a test that is too flaky to judge by', pr.number);
+  for (const run of [3, 4, 5, 6, 7]) await failIn(world, run, [ADDS_UP]);
+  await book.add(world, 'Not decided after five runs of its own', pr.number);
+  const rare = await createWorld({ confirmFailures: 'AUTO' }, flakyIn(10));
+  const other = await rare.submit();
+  await failIn(rare, 1, [ADDS_UP]);
+  await book.add(rare, 'Failed in a test that fails in a tenth of the runs', other.number);
+}
+
+async function tellOfOutages(book: Book): Promise<void> {
+  const world = await createWorld({ confirmFailures: 'AUTO' });
+  const first = await world.submit();
+  await world.pagesUpdated();
+  await world.report(1, 'ci', 'ERROR', 'No space left on device');
+  await book.add(world, 'CI ended with an error, and maybe CI is to blame', first.number);
+  await world.report(await headRunOf(world), 'ci', 'ERROR', 'No space left on device');
+  await book.add(world, 'CI fails on the branch too, and the queue holds', first.number);
+  await tellOfConfiguration(book);
+}
+
+/** The number of the run of the head that is under way. */
+async function headRunOf(world: PageWorld): Promise<number> {
+  const loaded = await world.app.queues.find(world.queueId);
+  return loaded === undefined ? 0 : (candidatesFor(loaded.queue, 'head')[0]?.number ?? 0);
+}
+
+async function tellOfConfiguration(book: Book): Promise<void> {
+  const world = await createWorld();
+  world.forge.protection = undefined;
+  const [, second] = [await world.submit(), await world.submit()];
+  await world.pass(31_000);
+  await book.add(world, 'Nothing can be tested on the branch, and the queue holds', second?.number ?? 0);
 }
 
 async function tellOfOthers(book: Book): Promise<void> {

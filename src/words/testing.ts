@@ -203,7 +203,8 @@ function prefixReason(view: View, entry: Entry, search: Search): ExplanationReas
   const run = marksOf(view.queue, search)
     .flatMap(({ runs }) => runs)
     .find((other) => isUnderTest(other) && hasMember(other, entry.prNumber));
-  const reasons = run === undefined ? [] : [testingReason(view, entry, run)];
+  const failed = entry.state === 'PENDING_FAILURE' ? failureReasons(view.beyond.failed ?? []) : [];
+  const reasons = run === undefined ? failed : [...failed, testingReason(view, entry, run)];
   return { ...searchReason(view, entry, search), reasons };
 }
 

@@ -74,11 +74,6 @@ export function isHopeful(failed: readonly FailedCheck[]): boolean {
   return failed.length > 0 && failed.every(isKnown);
 }
 
-/** CI cancelled every failed check, each time that it was tried. */
-export function isWithoutResult(failed: readonly FailedCheck[]): boolean {
-  return failed.length > 0 && failed.every(({ conclusion }) => conclusion === 'CANCELLED' || conclusion === 'STALE');
-}
-
 export function judgementReasons({ checks, number: testRun }: Candidate): ExplanationReason[] {
   return checks.flatMap(({ name: check, conclusion, judgement }) => {
     if (judgement?.kind !== 'judged' || isUnreported(judgement)) return [];

@@ -151,7 +151,7 @@ describe('why an entry is where it is', () => {
   it('says why it left [E12] [E11]', () => {
     const told = play()`submit A B; cancel A; fail B`;
     assert.deepEqual(why(told, 'B'), [
-      'TEST_RUN_REQUIRED_STATUS_FAILED: The check ci failed. [TEST_RUN_REQUIRED_STATUS_FAILED]',
+      'TEST_RUN_REQUIRED_STATUS_FAILED: The check ci failed. It was the only new change in that run, so the failure counts as its own. [TEST_RUN_REQUIRED_STATUS_FAILED]',
     ]);
     assert.match(why(told, 'A')[0] ?? '', /^USER_REQUESTED: Removed from the queue/);
   });

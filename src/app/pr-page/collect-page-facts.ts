@@ -100,8 +100,7 @@ export async function collectPageFacts(place: PageHost, loaded: LoadedQueue, ent
     explanation,
     admitted: queue.index.admitted,
     headline: headlineOf(queue, entry),
-    // The conflict with a pull request ahead is no news once it is under test again.
-    retestReason: setback?.reason === 'CONFLICTS_WITH_PREREQUISITE' && entry.state === 'TESTING' ? undefined : setback,
+    retestReason: isOld(setback, queue, entry) ? undefined : setback,
     submittedBy: submitted && decodeTransition(submitted).actor,
     run,
     linkable: collectLinkable(queue, entry, {
@@ -124,6 +123,12 @@ function forecastOf(app: App, loaded: LoadedQueue, { prNumber }: Entry): PageFac
   if (unforeseeableText(loaded.queue) !== undefined) return undefined;
   const { landsAtP50, landsAtP95 } = app.forecasts.find(loaded)?.entries.get(prNumber) ?? {};
   return landsAtP50 === undefined || landsAtP95 === undefined ? undefined : { landsAtP50, landsAtP95 };
+}
+
+/** The conflict with a pull request ahead is no news once it is under test again. The hold itself tells more. */
+function isOld(setback: StoredTransition | undefined, { hold }: Queue, { state }: Entry): boolean {
+  if (setback?.reason === 'TARGET_BRANCH_RED') return hold !== undefined;
+  return setback?.reason === 'CONFLICTS_WITH_PREREQUISITE' && state === 'TESTING';
 }
 
 /** The last setback since the submission. */

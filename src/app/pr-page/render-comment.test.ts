@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aPullRequest } from '../../../test/helpers/a-pull-request.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
-import { ENTRY_STATES, type Entry, type EntryId, type EntryState, NEW_ENTRY } from '../../engine/model/queue.ts';
+import {
+  createQueue,
+  ENTRY_STATES,
+  type Entry,
+  type EntryId,
+  type EntryState,
+  NEW_ENTRY,
+} from '../../engine/model/queue.ts';
+import { DEFAULT_SETTINGS } from '../../engine/model/settings.ts';
 import type { ExplanationReason, FailedCheck } from '../../words/explanation.ts';
 import { headlineOf } from '../../words/headlines.ts';
 import type { PageFacts, RunFacts } from './collect-page-facts.ts';
@@ -54,7 +62,7 @@ function aSituation(state: EntryState, many: number): PageFacts {
     branch: EVIL.repeat(5),
     entry: anEntry(state, { because: { reason: 'USER_REQUESTED', actor: EVIL } }),
     explanation: { headline: EVIL, summary: EVIL, next: EVIL, commands: [EVIL], position: 3, reasons: wide },
-    headline: headlineOf({ branch: 'main' }, anEntry(state)),
+    headline: headlineOf(createQueue('main', DEFAULT_SETTINGS, 'RUNNING'), anEntry(state)),
     admitted: 9,
     retestReason: { text: EVIL.repeat(100) },
     submittedBy: EVIL,

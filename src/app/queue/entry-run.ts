@@ -62,12 +62,16 @@ export async function findRun(app: App, { id, queue }: LoadedQueue, entry: Entry
   const number =
     entry.landed?.candidate ?? candidateNumberOf(entry) ?? bisectionRunOf(queue, entry) ?? entry.because.candidate;
   const candidate = number === undefined ? undefined : await findAnyCandidate(app, { id, queue }, number);
-  return candidate?.purpose.kind === 'direct' ? undefined : candidate;
+  const { kind } = candidate?.purpose ?? {};
+  return kind === 'direct' || kind === 'head' ? undefined : candidate;
 }
 
-function bisectionRunOf(queue: Queue, { place, prNumber }: Entry): Candidate['number'] | undefined {
+/** Of an entry that failed, the run that shows the failure. */
+function bisectionRunOf(queue: Queue, { place, prNumber, state }: Entry): Candidate['number'] | undefined {
   if (place.kind !== 'search') return undefined;
-  const runs = runsOfSearch(queue, { number: place.search }).filter((run) => hasMember(run, prNumber));
+  const all = runsOfSearch(queue, { number: place.search }).filter((run) => hasMember(run, prNumber));
+  const failed = state === 'PENDING_FAILURE' ? all.filter((run) => run.state === 'failed') : [];
+  const runs = failed.length > 0 ? failed : all;
   // The shortest run that contains it says most about it.
   const [run] = runs.toSorted((a, b) => a.members.length - b.members.length || b.number - a.number);
   return run?.number;

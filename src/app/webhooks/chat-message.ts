@@ -23,12 +23,21 @@ export interface Section {
   readonly lines: readonly Link[];
 }
 
+/** A removal leaves the step to the one to blame. */
+// SPEC V76
+const BLAMED: Readonly<Record<string, string>> = {
+  AUTHOR: 'Fix it, push, and submit it again.',
+  CI: 'Look in CI why it failed, then submit it again.',
+  ADMINISTRATOR: 'An administrator of the queue looks at it. Then submit it again.',
+  UNDECIDED: 'The owner of the flaky tests mends them, or an administrator quarantines them. Then submit it again.',
+};
+
 const NEXT_STEPS: Readonly<Record<string, string>> = {
   'pull_request.submitted': 'Nothing to do: the queue waits for the requirements.',
   'pull_request.queued': 'Nothing to do: tests start in turn.',
   'pull_request.testing': 'Nothing to do while the tests run.',
   'pull_request.pending_failure': 'Nothing to do yet: Sluice finds out which change caused the failure.',
-  'pull_request.failed': 'Fix it, push, and submit it again.',
+  'pull_request.failed': 'Read what to do: sluice pr status.',
   'pull_request.canceled': 'Submit it again when it should land.',
   'pull_request.merged': 'Nothing to do.',
   'queue.held': 'Repair the branch. The queue continues automatically.',
@@ -47,7 +56,8 @@ export function chatMessage(event: FeedEvent, prNumbers: readonly number[] | nul
   const { type, repo, targetBranch, data, text } = event;
   const url = data['url'];
   const where = repo === undefined ? '' : `${repo.owner}/${repo.name}${targetBranch ? ` (${targetBranch})` : ''}`;
-  const nextStep = NEXT_STEPS[type.replace('pull_request_batch.', 'pull_request.')];
+  const blamed = type.endsWith('.failed') ? BLAMED[String(data['blame'])] : undefined;
+  const nextStep = blamed ?? NEXT_STEPS[type.replace('pull_request_batch.', 'pull_request.')];
   return {
     sentence: prNumbers === null ? text : sayTogether(event, prNumbers),
     where,

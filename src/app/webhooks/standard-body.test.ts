@@ -173,13 +173,13 @@ describe('a message to people [X35]', () => {
   test('has sentence, place, link and next step, with the markup of Slack escaped', () => {
     const message = chatMessage(event, null);
     assert.deepEqual(slackBody(message), {
-      text: 'acme/app (main) #7: Removed: &lt;test&gt; failed &amp; more. Fix it, push, and submit it again.',
+      text: 'acme/app (main) #7: Removed: &lt;test&gt; failed &amp; more. Read what to do: sluice pr status.',
       blocks: [
         {
           type: 'section',
           text: {
             type: 'mrkdwn',
-            text: '*acme/app (main)* #7: Removed: &lt;test&gt; failed &amp; more.\n<https://github.com/acme/app/pull/7|#7 A &lt;b&gt;>\n_Fix it, push, and submit it again._',
+            text: '*acme/app (main)* #7: Removed: &lt;test&gt; failed &amp; more.\n<https://github.com/acme/app/pull/7|#7 A &lt;b&gt;>\n_Read what to do: sluice pr status._',
           },
         },
       ],
@@ -193,7 +193,7 @@ describe('a message to people [X35]', () => {
     const [{ contentType, content }] = body.attachments;
     assert.equal(contentType, 'application/vnd.microsoft.card.adaptive');
     const texts = (content['body'] as { text: string }[]).map(({ text }) => text);
-    assert.deepEqual(texts, ['acme/app (main)', '#7: a\\_b \\[c\\]', 'Fix it, push, and submit it again.']);
+    assert.deepEqual(texts, ['acme/app (main)', '#7: a\\_b \\[c\\]', 'Read what to do: sluice pr status.']);
     assert.deepEqual(content['actions'], [
       { type: 'Action.OpenUrl', title: '#7 A <b>', url: 'https://github.com/acme/app/pull/7' },
     ]);

@@ -56,10 +56,13 @@ const SHORT_PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS] as const;
 
 /** How long the queue waits before it tests the head again, after so many tests. */
 // SPEC V37, V75
-function pauseMs(cause: HoldCause, run: Candidate | undefined, tests: number): number {
-  const isShort = cause.kind === 'configuration' || (run !== undefined && causeOf(run) === 'INFRASTRUCTURE');
-  const pauses = isShort ? SHORT_PAUSES_MS : PAUSES_MS;
+function pauseMs(cause: HoldCause, tests: number): number {
+  const pauses = isRetestedSoon(cause) ? SHORT_PAUSES_MS : PAUSES_MS;
   return pauses[Math.min(tests, pauses.length - 1)] as number;
+}
+
+export function isRetestedSoon(cause: HoldCause): boolean {
+  return cause.kind === 'configuration' || cause.isOfMachine === true;
 }
 
 /** Draws the conclusions from tests of commits of the target branch by themselves. */
@@ -95,9 +98,10 @@ function concludeRed(work: Work, run: Candidate, failure: Failure): void {
   if (!isHead(work.queue, run.base)) giveUpRuns(work, run.base, because);
   returnRemoved(work, run.base, names);
   if (isHead(work.queue, run.base)) {
-    if (isNews) holdQueue(work, { kind: 'checks', names }, run);
+    const isOfMachine = causeOf(run) === 'INFRASTRUCTURE' && { isOfMachine: true as const };
+    if (isNews) holdQueue(work, { kind: 'checks', names, ...isOfMachine }, run);
     else if (hold.cause.kind === 'checks' && names.length > hold.cause.names.length) {
-      amend(work, { hold: { ...hold, cause: { kind: 'checks', names } } });
+      amend(work, { hold: { ...hold, cause: { ...hold.cause, names } } });
     }
   }
   const isOver = openChecks(run).length === 0 || failure.reason === 'TEST_RUN_TIMEOUT';
@@ -137,7 +141,7 @@ export function holdQueue(work: Work, cause: HoldCause, run: Candidate | undefin
     candidate: run?.number,
     submissions: known?.submissions ?? work.queue.submissions,
     retests: looks,
-    nextRetestAt: work.at + pauseMs(cause, run, looks),
+    nextRetestAt: work.at + pauseMs(cause, looks),
   };
   amend(work, { hold });
   tellAll(work);

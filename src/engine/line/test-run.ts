@@ -10,7 +10,7 @@ import { areSameChecks, type RequiredChecks } from '../model/required.ts';
 import { candidatesOf, unlanded } from '../model/roster.ts';
 import { automaticTimeout } from '../model/testing-timeout.ts';
 import { excusedIn, isDoubted, waivedIn } from '../model/waiver.ts';
-import { addCandidate, endCandidate, keep, keepCandidate, move, stillLive, type Work } from '../model/work.ts';
+import { addCandidate, endCandidate, keep, keepCandidate, move, stillLive, tell, type Work } from '../model/work.ts';
 import { learnPass } from './learn.ts';
 import { voucherOf } from './vouch.ts';
 
@@ -26,7 +26,10 @@ export function startCandidate(work: Work, candidate: Candidate): void {
   for (const entry of unlanded(work.queue, candidate.members)) {
     if (candidate.purpose.kind === 'direct') continue;
     // The author is told of the first failure, and not of each run that confirms it.
-    if (candidate.purpose.kind === 'bisection' && candidate.purpose.isAgain && isConfirmed(work.queue, entry)) continue;
+    if (candidate.purpose.kind === 'bisection' && candidate.purpose.isAgain && isConfirmed(work.queue, entry)) {
+      tell(work, entry.prNumber);
+      continue;
+    }
     if (voucherOf(work.queue, entry) !== undefined) continue;
     move(work, entry, { to: 'TESTING', reason: 'TEST_RUN_STARTED', candidate: candidate.number });
   }
@@ -128,7 +131,8 @@ export function failCandidate(work: Work, candidate: Candidate, why: Omit<Failur
   keepCandidate(work, { ...candidate, state: 'failed', failure: { ...failure, at: work.at } });
   for (const entry of unlanded(work.queue, candidate.members)) {
     if (candidate.purpose.kind === 'direct' || voucherOf(work.queue, entry) !== undefined) continue;
-    move(work, entry, { to: 'PENDING_FAILURE', candidate: candidate.number, ...failure });
+    const again = isConfirmed(work.queue, entry) && { ownRun: entry.ownRuns };
+    move(work, entry, { to: 'PENDING_FAILURE', candidate: candidate.number, ...failure, ...again });
   }
 }
 

@@ -70,4 +70,12 @@ describe('the blame of an entry', () => {
     assert.deepEqual([blameOf('FAILED', end), causeOfEnd(end)], ['CI', 'INFRASTRUCTURE']);
     assert.equal(causeOfEnd({ reason: 'USER_REQUESTED' }), undefined);
   });
+
+  it('of a check that never started is CI, unless the entry failed again while CI passed others [V76]', () => {
+    const end = { reason: 'TEST_RUN_TIMEOUT', timeout: { isBegun: false } } as const;
+    const blames = [end, { ...end, timeout: { isBegun: true } }, { ...end, alone: {} }].map((each) =>
+      blameOf('FAILED', each),
+    );
+    assert.deepEqual(blames, ['CI', 'AUTHOR', 'AUTHOR']);
+  });
 });

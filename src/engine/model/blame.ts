@@ -7,7 +7,7 @@ export const CAUSES = ['CONFLICT', 'CONFIGURATION', 'INFRASTRUCTURE', 'BUILD', '
 export type Cause = (typeof CAUSES)[number];
 
 /** The one who can do something about an entry that left without landing. */
-export const BLAMES = ['AUTHOR', 'TARGET', 'CI', 'ADMINISTRATOR', 'PERSON', 'UNDECIDED'] as const;
+export const BLAMES = ['AUTHOR', 'CI', 'ADMINISTRATOR', 'PERSON', 'UNDECIDED'] as const;
 export type Blame = (typeof BLAMES)[number];
 
 /** Problems of the branch or of the forge's settings. No pull request causes them. */
@@ -65,6 +65,9 @@ function causeOfReason(reason: Failure['reason']): Cause {
 interface End {
   readonly reason: ReasonCode;
   readonly cause?: Cause;
+  readonly timeout?: { readonly isBegun: boolean };
+  /** It failed in runs of its own while CI passed others. */
+  readonly alone?: unknown;
 }
 
 /** The cause of an entry's end, if a run or its start ended it. */
@@ -106,5 +109,6 @@ export function blameOf(state: string, because: End): Blame | undefined {
   if (state !== 'FAILED' && state !== 'CANCELLED') return undefined;
   const known = BY_REASON[because.reason];
   if (known !== undefined) return known;
+  if (because.timeout?.isBegun === false && because.alone === undefined) return 'CI';
   return state === 'CANCELLED' ? 'PERSON' : BY_CAUSE[causeOfEnd(because) ?? 'UNKNOWN'];
 }

@@ -160,6 +160,18 @@ export interface Failure {
   readonly timeout?: Timeout;
   /** Why quarantine did not excuse the failures. Absent if none was judged. */
   readonly denied?: readonly DeniedWaiver[];
+  readonly alone?: Alone;
+}
+
+/** The failures in runs of its own that an entry left for. */
+export interface Alone {
+  readonly times: number;
+  /** The head of the branch. */
+  readonly sha: Sha;
+  /** The test that failed in all of them. */
+  readonly test?: string;
+  /** Tests that fail too often to say anything, with the percentage of the runs of trees that pass. */
+  readonly flaky?: readonly { readonly name: string; readonly percent: number }[];
 }
 
 /** The limit that the checks exceeded. */

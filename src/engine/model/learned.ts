@@ -174,6 +174,11 @@ function recordOf({ records: { runs, seen, tests } }: Learned, test: string): Sh
   return { hits: hitsOf(tests[test], runs) + 1, seen: seen + 2 };
 }
 
+/** How likely the test fails on a tree that passes. */
+export function rateOf(learned: Learned, test: string): number {
+  return rate(recordOf(learned, test));
+}
+
 /** How likely an untested entry fails; `context` is the outcome of the entry admitted before it, if it is known. */
 export function failureChance({ after, all }: Learned, context?: 0 | 1): number {
   const { hits, seen } = context === undefined ? NOTHING_SEEN : after[context];

@@ -6,6 +6,7 @@ import type { Sha } from '../../lib/sha.ts';
 import { emptySortedList, type SortedList } from '../../lib/sorted-list.ts';
 import type { Cause } from './blame.ts';
 import type {
+  Alone,
   Base,
   Candidate,
   CandidateNumber,
@@ -200,7 +201,8 @@ export interface Hold {
 }
 
 export type HoldCause =
-  | { readonly kind: 'checks'; readonly names: readonly string[] }
+  /** `isOfMachine`: CI itself seems to be down. */
+  | { readonly kind: 'checks'; readonly names: readonly string[]; readonly isOfMachine?: true }
   | { readonly kind: 'configuration'; readonly reason: StartProblem };
 
 export interface Parked {
@@ -319,6 +321,10 @@ export interface Because {
   readonly cause?: Cause;
   /** Names of tests that failed, a few. */
   readonly tests?: readonly string[];
+  /** The run of its own in which it failed again, from 1. */
+  readonly ownRun?: number;
+  /** The failures that it left for, after runs of its own. */
+  readonly alone?: Alone;
   /** The waivers that it passed by. */
   readonly waived?: readonly ExcusedCheck[];
   /** The tests whose failures made a run be repeated, and how many runs there may be in all. */

@@ -37,6 +37,11 @@ export function noteControls(work: Work, search: Search, mark: Mark): void {
   }
 }
 
+/** It is not known yet of each failure whether CI worked. */
+export function isUncontrolledYet(queue: Queue, search: Search, mark: Mark): boolean {
+  return needsControl(queue, search) && ownFailuresOf(search, mark).some((run) => run.isControlled === undefined);
+}
+
 /** Tests the base beside a run of an entry by itself, and when it has failed, if no other run tells whether CI works. */
 // SPEC V72
 export function startControls(work: Work): void {

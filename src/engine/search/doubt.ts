@@ -5,7 +5,7 @@ import { confirmationsNeeded, confirmationsOf } from '../model/learned.ts';
 import { policyOf } from '../model/policy.ts';
 import type { Queue } from '../model/queue.ts';
 import type { Search } from '../model/search.ts';
-import { failedTestsOf, signsOfRun } from '../model/signature.ts';
+import { type FailedTest, failedTestsOf, signsOfRun } from '../model/signature.ts';
 
 /**
  * How often an entry has to fail again before it is removed. Only failures in the same test, or in the same check where
@@ -15,7 +15,7 @@ import { failedTestsOf, signsOfRun } from '../model/signature.ts';
 /** Runs of its own that one submission gets. */
 export const MOST_OWN_RUNS = 12;
 /** An entry whose failing tests say nothing gets no more. */
-const MOST_RUNS_IN_FLAKY_TESTS = 5;
+export const MOST_RUNS_IN_FLAKY_TESTS = 5;
 
 /** The failed runs of the first member alone on this base, oldest first. */
 function failuresOfFirst(queue: Queue, search: Search): readonly Candidate[] {
@@ -46,6 +46,10 @@ export function isOpen(queue: Queue, run: Candidate): boolean {
 export interface Doubt {
   /** The failures that agree, those of the group among them. */
   readonly failures: number;
+  /** Those of them that were runs of its own. */
+  readonly alone: number;
+  /** The test in which they agree, if one is known. */
+  readonly test?: FailedTest | undefined;
   /** How many more it takes. Infinite if the tests fail too often to say anything. */
   readonly missing: number;
 }
@@ -54,17 +58,18 @@ export interface Doubt {
 export function doubtOf(queue: Queue, search: Search): Doubt {
   const runs = failuresOfFirst(queue, search);
   const last = runs.at(-1);
-  if (!policyOf(queue).confirms) return { failures: runs.length, missing: runs.length > 0 ? 0 : 1 };
-  if (last === undefined) return { failures: 0, missing: 1 + confirmationsNeeded(queue.learned) };
+  if (!policyOf(queue).confirms) return { failures: runs.length, alone: runs.length, missing: runs.length > 0 ? 0 : 1 };
+  if (last === undefined) return { failures: 0, alone: 0, missing: 1 + confirmationsNeeded(queue.learned) };
   const tests = new Map(failedTestsOf(last).map((test) => [test.id, test]));
-  const all = [...(search.signs === undefined ? [] : [search.signs]), ...runs.map(signsOfRun)];
-  let best: Doubt = { failures: 0, missing: Number.POSITIVE_INFINITY };
+  const own = runs.map(signsOfRun);
+  let best: Doubt = { failures: 0, alone: 0, test: failedTestsOf(last)[0], missing: Number.POSITIVE_INFINITY };
   for (const sign of signsOfRun(last)) {
-    const failures = all.filter((signs) => signs.includes(sign)).length;
+    const alone = own.filter((signs) => signs.includes(sign)).length;
+    const failures = alone + (search.signs?.includes(sign) ? 1 : 0);
     const test = tests.get(sign);
     const needed = test === undefined ? confirmationsNeeded(queue.learned) : neededFor(queue, test);
     const missing = Math.max(0, 1 + needed - failures);
-    if (missing < best.missing) best = { failures, missing };
+    if (missing < best.missing) best = { failures, alone, test, missing };
   }
   return best;
 }

@@ -6,13 +6,14 @@ import { abandonBehind, behindFailedRun, behindSlowRun } from '../line/line.ts';
 import { findSearch, isSettledFailure, type Mark, marksOf, shortestFailure } from '../line/marks.ts';
 import { removeEntry } from '../line/remove-entry.ts';
 import { beginSearch, clear, endLonger, keepSearch, releaseRest, startRun } from '../line/search-runs.ts';
-import { branchSubjectOf, type Candidate, isUnderTest } from '../model/candidate.ts';
+import { type Base, branchSubjectOf, type Candidate, isUnderTest } from '../model/candidate.ts';
+import { rateOf } from '../model/learned.ts';
 import { policyOf } from '../model/policy.ts';
-import { type Because, type Entry, mayWork, toMember } from '../model/queue.ts';
+import { type Because, type Entry, mayWork, type Queue, toMember } from '../model/queue.ts';
 import { candidatesFor, composedWithOf, runsOfSearch, unlanded } from '../model/roster.ts';
 import type { Search } from '../model/search.ts';
-import { signsOfRun } from '../model/signature.ts';
-import { endCandidate, entryOf, keep, keepCandidate, type Move, move, type Work } from '../model/work.ts';
+import { failedTestsOf, signsOfRun } from '../model/signature.ts';
+import { endCandidate, entryOf, keep, keepCandidate, type Move, move, tell, type Work } from '../model/work.ts';
 import { noteControls, ownFailuresOf } from './control.ts';
 import { doubtOf, isOpen, isUndecidable } from './doubt.ts';
 import { isBehindAccused, isBehindOthers } from './prefixes.ts';
@@ -65,10 +66,10 @@ export function startScout(work: Work, entries: readonly Entry[]): void {
 export function startPrefix(work: Work, number: number, length: number, isAgain = false): void {
   const search = findSearch(work.queue, number);
   if (search === undefined || !Number.isInteger(length) || length < 1 || length > search.members.length) return;
-  startRun(work, search, { length, isAgain });
-  if (length > 1) return;
-  for (const entry of unlanded(work.queue, search.members.slice(0, 1)))
+  // Counted first: an entry whose failure is being confirmed does not change its state for each run.
+  for (const entry of length > 1 ? [] : unlanded(work.queue, search.members.slice(0, 1)))
     keep(work, { ...entry, ownRuns: entry.ownRuns + 1 });
+  startRun(work, search, { length, isAgain });
 }
 
 /** Ends the run of a search that started last; false if there is none. The search repeats it later. */
@@ -140,9 +141,23 @@ function giveUpOnFlaky(work: Work, search: Search): boolean {
   if (entry === undefined || queue.hold !== undefined || runs.some((run) => isOpen(queue, run))) return false;
   const run = runs.findLast(isSettledFailure);
   if (run?.failure === undefined || !isUndecidable(queue, search, entry.ownRuns)) return false;
-  const end = endOf(run, run.failure);
+  const { missing } = doubtOf(queue, search);
+  const rates = failedTestsOf(run).map(({ id, name }) => ({
+    name,
+    percent: Math.round(100 * rateOf(queue.learned, id)),
+  }));
+  const flaky = Number.isFinite(missing) ? {} : { flaky: rates.slice(0, MOST_NAMED) };
+  const alone = { times: entry.ownRuns, sha: shaOf(queue, search), ...flaky };
+  const end = endOf(run, { ...run.failure, alone });
   removeEntry(work, entry, { to: 'FAILED', ...end, reason: 'TEST_RUN_UNDECIDED', candidate: run.number });
   return true;
+}
+
+const MOST_NAMED = 5;
+
+/** While the branch is the base plus what the search cleared, runs of its own test the head. */
+function shaOf({ head }: Queue, { isOnHead, base }: Search): Base['sha'] {
+  return isOnHead && head !== undefined ? head.sha : base.sha;
 }
 
 /** The members of the prefix are cleared. If a shorter or equal prefix had failed, that was a flake. */
@@ -165,6 +180,7 @@ function accuse(work: Work, search: Search, failed: Mark, isTrusted: boolean): b
   assert(run?.failure !== undefined && entry !== undefined, 'a failed prefix has a live member and a failure');
   if (search.accused === undefined) {
     keepSearch(work, { ...search, accused: { isLast: false } });
+    tell(work, entry.prNumber);
     releaseRest(work, search.number, 1, behindFailedRun([toMember(entry)]));
     return true;
   }
@@ -172,9 +188,13 @@ function accuse(work: Work, search: Search, failed: Mark, isTrusted: boolean): b
   if (!search.isOnHead && !search.accused.isLast) return rebase(work, search);
   if (!isTrusted || !mayBlame(queue, run) || isBehindAccused(queue, search, entry)) return false;
   const isOpenStill = ownFailuresOf(search, failed).some(({ isControlled }) => isControlled === undefined);
+  // Its page says so as soon as nothing else keeps it.
+  if (isOpenStill) tell(work, entry.prNumber);
   if (isOpenStill && policyOf(queue).confirms) return false;
   learnFailure(work, entry, run.failure);
-  removeForFailure(work, entry, run, run.failure);
+  const { alone: times, test } = doubtOf(queue, search);
+  const alone = { times, sha: shaOf(queue, search), ...present({ test: test?.name }) };
+  removeForFailure(work, entry, run, policyOf(queue).confirms ? { ...run.failure, alone } : run.failure);
   return true;
 }
 

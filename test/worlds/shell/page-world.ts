@@ -7,6 +7,7 @@ import { createEffectWorker, type EffectWorker } from '../../../src/app/effects/
 import type { CandidateNumber } from '../../../src/engine/model/candidate.ts';
 import type { CheckConclusion } from '../../../src/engine/model/check.ts';
 import type { QueueEvent } from '../../../src/engine/model/event.ts';
+import type { Learned } from '../../../src/engine/model/learned.ts';
 import type { Priority } from '../../../src/engine/model/priority.ts';
 import type { PrNumber, PullRequestFacts } from '../../../src/engine/model/pull-request.ts';
 import { createQueue, type EntryId, type EntryState } from '../../../src/engine/model/queue.ts';
@@ -43,9 +44,9 @@ export class PageWorld {
     Object.assign(world.app, { publicUrl: 'https://sluice.test' });
   }
 
-  static async create(settings: Partial<QueueSettings> = {}): Promise<PageWorld> {
+  static async create(settings: Partial<QueueSettings> = {}, learned: Partial<Learned> = {}): Promise<PageWorld> {
     const world = new PageWorld(await WorkerWorld.create());
-    world.queueId = await world.addQueue('main', settings, '00000000-0000-8000-8000-000000000001');
+    world.queueId = await world.addQueue('main', settings, '00000000-0000-8000-8000-000000000001', learned);
     world.#world.worker.start();
     return world;
   }
@@ -73,12 +74,18 @@ export class PageWorld {
   }
 
   /** The queue that every world has is for plain git, and is replaced here. */
-  async addQueue(branch: string, settings: Partial<QueueSettings> = {}, id?: string): Promise<QueueId> {
+  async addQueue(
+    branch: string,
+    settings: Partial<QueueSettings> = {},
+    id?: string,
+    learned: Partial<Learned> = {},
+  ): Promise<QueueId> {
     const { repositoryId } = this.#world;
     const old = await this.store.queues.find(repositoryId, branch);
     if (old !== undefined) await this.store.queues.delete(old.id, old.version, { at: NOON, by: 'ada' });
     this.app.directory.forget();
-    const body = encodeQueue(createQueue(branch, { ...FAILING_ONCE, ...settings }, 'RUNNING', { hasPages: true }));
+    const fresh = createQueue(branch, { ...FAILING_ONCE, ...settings }, 'RUNNING', { hasPages: true });
+    const body = encodeQueue({ ...fresh, learned: { ...fresh.learned, ...learned } });
     const given = id === undefined ? {} : { id: id as QueueId };
     const queue = await storeQueue(this.store, { repositoryId, branch, body, ...given });
     const head = this.#world.repository.getHead('main');
