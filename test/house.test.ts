@@ -63,7 +63,7 @@ const REPLACED = {
  * feature alone, by no more than the feature was granted.
  */
 const BUDGET: Readonly<Record<string, number>> = {
-  'src without the page, bench, scripts and examples': 708_300,
+  'src without the page, bench, scripts and examples': 708_900,
   'the page': 58_661,
   tests: 753_900,
 };
