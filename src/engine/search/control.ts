@@ -42,6 +42,13 @@ export function isUncontrolledYet(queue: Queue, search: Search, mark: Mark): boo
   return needsControl(queue, search) && ownFailuresOf(search, mark).some((run) => run.isControlled === undefined);
 }
 
+/** Other runs than those of the search may tell whether one of its failures counts. */
+export function isWaitingForControl(queue: Queue, search: Search): boolean {
+  const [shortest] = marksOf(queue, search);
+  if (shortest?.length !== 1 || !needsControl(queue, search)) return false;
+  return ownFailuresOf(search, shortest).some(({ isControlled }) => isControlled === undefined);
+}
+
 /** Tests the base beside a run of an entry by itself, and when it has failed, if no other run tells whether CI works. */
 // SPEC V72
 export function startControls(work: Work): void {

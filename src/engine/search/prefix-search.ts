@@ -14,7 +14,7 @@ import { candidatesFor, composedWithOf, runsOfSearch, unlanded } from '../model/
 import type { Search } from '../model/search.ts';
 import { failedTestsOf, signsOfRun } from '../model/signature.ts';
 import { endCandidate, entryOf, keep, keepCandidate, type Move, move, tell, type Work } from '../model/work.ts';
-import { noteControls, ownFailuresOf } from './control.ts';
+import { isWaitingForControl, noteControls, ownFailuresOf } from './control.ts';
 import { doubtOf, isOpen, isUndecidable } from './doubt.ts';
 import { isBehindAccused, isBehindOthers } from './prefixes.ts';
 
@@ -93,7 +93,7 @@ export function isUntouched({ before, queue }: Work, search: Search): boolean {
   if (queue.learned !== before.learned && doubtOf(queue, search).missing !== doubtOf(before, search).missing)
     return false;
   const [then, now] = [runsOfSearch(before, search), runsOfSearch(queue, search)];
-  if (now.some((run) => run.state === 'failed' && run.isControlled === undefined)) return false;
+  if (isWaitingForControl(queue, search)) return false;
   const areSame = then.length === now.length && then.every((run, index) => run === now[index]);
   if (!areSame || search.accused === undefined) return areSame;
   const [entry] = unlanded(queue, search.members);
