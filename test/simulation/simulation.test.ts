@@ -14,11 +14,11 @@ import { simulate } from './simulate.ts';
 import { describeFailure, Summary } from './summary.ts';
 import { TROUBLES } from './troubles.ts';
 
-/** 76 in all, besides the frozen ones. `npm run simulate` runs thousands. */
+/** 73 in all, besides the frozen ones. `npm run simulate` runs thousands. */
 const SEEDS = 20;
 const QUARANTINE_SEEDS = 12;
 const API_SEEDS = 12;
-const TROUBLED_SEEDS = 14;
+const TROUBLED_SEEDS = 11;
 const ADAPTIVE_SEEDS = 10;
 const FREEZE_SEEDS = 8;
 /** Rare events are searched for in this many times as many seeds. */
@@ -80,7 +80,7 @@ describe('simulation', () => {
   });
 
   it('keeps every invariant under many seeds, and settles [I1] [I3] [I4] [C11] [L1] [L2] [L5] [L7]', async (test) => {
-    const summary = await runUntilSeen({ from: 1, count: SEEDS, rare: [71, 261, 273, 432, 467], sights: MUST_OCCUR });
+    const summary = await runUntilSeen({ from: 1, count: SEEDS, rare: [21, 26, 71, 261, 273, 432, 467], sights: MUST_OCCUR });
     test.diagnostic(summary.speed);
   });
 
