@@ -80,7 +80,12 @@ describe('simulation', () => {
   });
 
   it('keeps every invariant under many seeds, and settles [I1] [I3] [I4] [C11] [L1] [L2] [L5] [L7]', async (test) => {
-    const summary = await runUntilSeen({ from: 1, count: SEEDS, rare: [21, 26, 71, 261, 273, 432, 467], sights: MUST_OCCUR });
+    const summary = await runUntilSeen({
+      from: 1,
+      count: SEEDS,
+      rare: [21, 26, 71, 261, 273, 432, 467],
+      sights: MUST_OCCUR,
+    });
     test.diagnostic(summary.speed);
   });
 
