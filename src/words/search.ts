@@ -6,7 +6,7 @@ import { confirmationsNeeded, flakeChance, rateOf } from '../engine/model/learne
 import { policyOf } from '../engine/model/policy.ts';
 import type { Entry, Queue } from '../engine/model/queue.ts';
 import type { Search } from '../engine/model/search.ts';
-import { isUncontrolledYet } from '../engine/search/control.ts';
+import { isWaitingForControl } from '../engine/search/control.ts';
 import { doubtOf, isOpen, MOST_OWN_RUNS, MOST_RUNS_IN_FLAKY_TESTS } from '../engine/search/doubt.ts';
 import { entriesAhead } from '../engine/search/prefixes.ts';
 import { type ExplanationReason, reason } from './explanation.ts';
@@ -60,7 +60,7 @@ export function confirmingOf(queue: Queue, entry: Entry, search: Search) {
   const ended = first.runs.filter((run) => !isOpen(queue, run)).length - (search.signs === undefined ? 1 : 0);
   const run = Math.max(1, ended + 1);
   const most = Number.isFinite(missing) ? MOST_OWN_RUNS : MOST_RUNS_IN_FLAKY_TESTS;
-  const isWaiting = missing <= 0 && isUncontrolledYet(queue, search, first);
+  const isWaiting = missing <= 0 && isWaitingForControl(queue, search);
   return {
     run,
     of: Math.max(run, Math.min(ended + missing, run + Math.max(0, most - entry.ownRuns))),

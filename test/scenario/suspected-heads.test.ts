@@ -32,12 +32,10 @@ describe('a landing by a waiver', () => {
   story('a landing by a waiver does not prove the new head, which is tested before an entry is removed [V47] [K13]', {
     ...ON,
     optimizationMode: 'ADAPTIVE',
-    concurrency: 1,
+    mode: 'PARALLEL',
   })`
-    seasoned; submit A; fail A; waive A → A=merged
-    submit B; fail B; deny B            → B=held; testing ~B HEAD
-    fail ~B; deny ~B                    → B=held; testing HEAD
-    pass HEAD                           → B=failed
+    seasoned; submit A[x] D[y]; fail A; waive A → A=merged
+    submit B[x]; fail B; deny B                 → B=held; testing D ~B HEAD
   `;
 });
 

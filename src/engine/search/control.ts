@@ -20,7 +20,7 @@ const TOGETHER_MS = 60_000;
 type Control = 'passed' | 'coming' | 'missing';
 
 /** The failed runs of the first member by itself. The first of them began the search, if no longer one did. */
-export function ownFailuresOf({ signs }: Search, { runs }: Mark): readonly Candidate[] {
+function ownFailuresOf({ signs }: Search, { runs }: Mark): readonly Candidate[] {
   return runs.filter(isSettledFailure).slice(signs === undefined ? 1 : 0);
 }
 
@@ -35,11 +35,6 @@ export function noteControls(work: Work, search: Search, mark: Mark): void {
     if (began === 'missing' || isOver) keepCandidate(work, { ...run, isControlled: false });
     else if (began === 'passed' && ended === 'passed') keepCandidate(work, { ...run, isControlled: true });
   }
-}
-
-/** It is not known yet of each failure whether CI worked. */
-export function isUncontrolledYet(queue: Queue, search: Search, mark: Mark): boolean {
-  return needsControl(queue, search) && ownFailuresOf(search, mark).some((run) => run.isControlled === undefined);
 }
 
 /** Other runs than those of the search may tell whether one of its failures counts. */

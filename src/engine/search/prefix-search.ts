@@ -14,7 +14,7 @@ import { candidatesFor, composedWithOf, runsOfSearch, unlanded } from '../model/
 import type { Search } from '../model/search.ts';
 import { failedTestsOf, signsOfRun } from '../model/signature.ts';
 import { endCandidate, entryOf, keep, keepCandidate, type Move, move, tell, type Work } from '../model/work.ts';
-import { isWaitingForControl, noteControls, ownFailuresOf } from './control.ts';
+import { isWaitingForControl, noteControls } from './control.ts';
 import { doubtOf, isOpen, isUndecidable } from './doubt.ts';
 import { isBehindAccused, isBehindOthers } from './prefixes.ts';
 
@@ -187,10 +187,11 @@ function accuse(work: Work, search: Search, failed: Mark, isTrusted: boolean): b
   if (queue.hold !== undefined || isBehindOthers(queue, search, entry)) return false;
   if (!search.isOnHead && !search.accused.isLast) return rebase(work, search);
   if (!isTrusted || !mayBlame(queue, run) || isBehindAccused(queue, search, entry)) return false;
-  const isOpenStill = ownFailuresOf(search, failed).some(({ isControlled }) => isControlled === undefined);
-  // Its page says so as soon as nothing else keeps it.
-  if (isOpenStill) tell(work, entry.prNumber);
-  if (isOpenStill && policyOf(queue).confirms) return false;
+  if (isWaitingForControl(queue, search)) {
+    // Its page says so once. Before this step it had not failed often enough.
+    if (doubtOf(work.before, search).missing > 0) tell(work, entry.prNumber);
+    return false;
+  }
   learnFailure(work, entry, run.failure);
   const { alone: times, test } = doubtOf(queue, search);
   const alone = { times, sha: shaOf(queue, search), ...present({ test: test?.name }) };
