@@ -129,15 +129,17 @@ export function awaitedUntil({ judgement }: Check): Instant {
 
 /** When the candidate times out; undefined if it cannot time out now. */
 export function testingEndsAt(queue: Queue, candidate: Candidate): Instant | undefined {
-  const limitMs = testingTimeout(queue, candidate) * 60_000;
   const { state, testingSince } = candidate;
-  if (limitMs === 0 || state !== 'testing' || testingSince === undefined) return undefined;
+  if (state !== 'testing' || testingSince === undefined) return undefined;
+  const limitMs = testingTimeout(queue, candidate) * 60_000;
+  if (limitMs === 0) return undefined;
   return isJudging(candidate) ? undefined : clockOf(candidate, testingSince) + limitMs;
 }
 
 /** A check that runs again gets the full timeout again, so the oldest open check counts. */
 // SPEC V23
 function clockOf(candidate: Candidate, testingSince: Instant): Instant {
+  if (candidate.checks.every(({ repeatedAt }) => repeatedAt === undefined)) return testingSince;
   const open = openChecks(candidate);
   const clocks = open.map((name) => candidate.checks.find((check) => check.name === name)?.repeatedAt ?? testingSince);
   return clocks.length === 0 ? testingSince : Math.min(...clocks);

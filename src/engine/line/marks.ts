@@ -14,21 +14,26 @@ export interface Mark {
 }
 
 /** Searches and candidates are immutable, so their marks can be cached by identity. */
-const marked = new WeakMap<Search, { readonly of: Queue['candidates']; readonly marks: readonly Mark[] }>();
+const marked = new WeakMap<Search, { readonly of: readonly Candidate[]; readonly marks: readonly Mark[] }>();
 
 /** The lengths with a run, shortest first. */
 export function marksOf(queue: Queue, search: Search): readonly Mark[] {
+  const all = runsOfSearch(queue, search);
   const known = marked.get(search);
-  if (known?.of === queue.candidates) return known.marks;
+  if (known !== undefined && areSame(known.of, all)) return known.marks;
   const places = new Map(search.members.map(({ submission }, index) => [submission, index + 1]));
   const byLength = new Map<number, Candidate[]>();
-  for (const run of runsOfSearch(queue, search)) {
+  for (const run of all) {
     const length = places.get(run.members.at(-1)?.submission ?? 0) ?? 0;
     byLength.set(length, [...(byLength.get(length) ?? []), run]);
   }
   const marks = [...byLength].sort(([a], [b]) => a - b).map(([length, runs]) => ({ length, runs }));
-  marked.set(search, { of: queue.candidates, marks });
+  marked.set(search, { of: all, marks });
   return marks;
+}
+
+export function areSame(runs: readonly Candidate[], others: readonly Candidate[]): boolean {
+  return runs.length === others.length && runs.every((run, index) => run === others[index]);
 }
 
 /** The shortest prefix that is known to fail. A failure whose checks run again is open. */

@@ -188,6 +188,7 @@ export function noteTargetMoved(work: Work, landed: readonly Entry[]): void {
     if (search.accused !== undefined && hasMissed(work.queue, search, landed))
       keepSearch(work, { ...search, isOnHead: false, accused: { isLast: false } });
   }
+  if (work.queue.index.cleared === 0) return;
   for (const prNumber of walk(work.queue.index.pending)) {
     const entry = entryOf(work, prNumber);
     if (entry.clearedBySearch !== undefined && !isBy(entry.clearedBySearch))

@@ -87,9 +87,9 @@ function isAgain({ purpose }: Candidate): boolean {
 // SPEC C10
 function provesTree(proof: Candidate, candidate: Candidate): boolean {
   return (
-    proof.number !== candidate.number &&
     proof.commit !== undefined &&
     proof.commit.tree === candidate.commit?.tree &&
+    proof.number !== candidate.number &&
     proof.base.epoch === candidate.base.epoch &&
     proof.base.ordinal <= candidate.base.ordinal &&
     proof.required !== undefined &&

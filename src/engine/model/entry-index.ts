@@ -5,7 +5,10 @@ import { EMPTY_INDEX, type Entry, type Index, type Queue } from './queue.ts';
 import { isReady, readinessOf } from './readiness.ts';
 import type { QueueMode } from './settings.ts';
 
-type ListName = 'pending' | 'aside' | 'unready' | 'ready';
+interface Place {
+  readonly list: 'pending' | 'aside' | 'unready' | 'ready';
+  readonly key: number;
+}
 
 /** Updates the index for one entry that was added (no `before`), replaced or removed (no `after`). */
 export function reindex(queue: Queue, before: Entry | undefined, after: Entry | undefined): Index {
@@ -13,13 +16,18 @@ export function reindex(queue: Queue, before: Entry | undefined, after: Entry | 
   const was = before && placeOf(queue, before);
   const is = after && placeOf(queue, after);
   const admitted = index.admitted + Number(after?.admission !== undefined) - Number(before?.admission !== undefined);
-  if (admitted !== index.admitted) index = { ...index, admitted };
+  const cleared = index.cleared + Number(isCleared(is, after)) - Number(isCleared(was, before));
+  if (admitted !== index.admitted || cleared !== index.cleared) index = { ...index, admitted, cleared };
   if (was?.list === is?.list && was?.key === is?.key) return index;
   if (was !== undefined) index = { ...index, [was.list]: removeSorted(index[was.list], was.key) };
   if (is !== undefined && after !== undefined) {
     index = { ...index, [is.list]: insertSorted(index[is.list], is.key, after.prNumber) };
   }
   return index;
+}
+
+function isCleared(place: Place | undefined, entry: Entry | undefined): boolean {
+  return place?.list === 'pending' && entry?.clearedBySearch !== undefined;
 }
 
 /** Builds the index from scratch, after loading a queue or changing its mode. */
@@ -29,7 +37,7 @@ export function buildIndex(queue: Queue): Index {
   return indexed.index;
 }
 
-function placeOf(queue: Queue, entry: Entry): { readonly list: ListName; readonly key: number } | undefined {
+function placeOf(queue: Queue, entry: Entry): Place | undefined {
   const { kind } = entry.place;
   if (kind === 'line' || kind === 'search') return undefined;
   if (entry.admission === undefined) {

@@ -113,6 +113,8 @@ export interface Index {
   /** Ready and waiting for admission, by (priority, submission). */
   readonly ready: SortedList<PrNumber>;
   readonly admitted: number;
+  /** Pending entries that a search cleared for the present head. */
+  readonly cleared: number;
 }
 
 export const EMPTY_INDEX: Index = {
@@ -121,6 +123,7 @@ export const EMPTY_INDEX: Index = {
   unready: emptySortedList(),
   ready: emptySortedList(),
   admitted: 0,
+  cleared: 0,
 };
 
 export const QUEUE_STATES = ['RUNNING', 'PAUSED', 'DRAINING', 'SWITCHING_MODES'] as const;

@@ -23,7 +23,7 @@ function rosterOf({ candidates }: Queue): Roster {
   if (known !== undefined) return known;
   const all = listOf(candidates).sort(byPlace);
   const line = all.filter(isOfLine);
-  const others = all.length === line.length ? NONE : all;
+  const others = all.length === line.length ? NONE : all.filter((candidate) => !isOfLine(candidate));
   const searched = Map.groupBy(others, ({ purpose }) => (purpose.kind === 'bisection' ? purpose.bisection : 0));
   const roster = { all, line, searched };
   rosters.set(candidates, roster);
@@ -53,7 +53,12 @@ export function runsOfSearch(queue: Queue, { number }: Pick<Search, 'number'>): 
 
 /** The members that have not landed. A member that left in another way has ended the candidate. */
 export function unlanded(queue: Queue, members: readonly Member[]): Entry[] {
-  return members.flatMap((member) => findLiveMember(queue, member) ?? []);
+  const entries: Entry[] = [];
+  for (const member of members) {
+    const entry = findLiveMember(queue, member);
+    if (entry !== undefined) entries.push(entry);
+  }
+  return entries;
 }
 
 /** Entries that landed after the base of a candidate was chosen and are not in it. It shares no target with them. */

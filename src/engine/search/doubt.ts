@@ -1,4 +1,4 @@
-import { isSettledFailure, marksOf } from '../line/marks.ts';
+import { isSettledFailure, type Mark, marksOf } from '../line/marks.ts';
 import { isOfMachine } from '../model/blame.ts';
 import { type Candidate, isUnderTest } from '../model/candidate.ts';
 import { confirmationsNeeded, confirmationsOf } from '../model/learned.ts';
@@ -54,8 +54,21 @@ export interface Doubt {
   readonly missing: number;
 }
 
-// SPEC V66, V67, V70
+/** Most steps change nothing that the doubt depends on. */
+const known = new WeakMap<readonly Mark[], { readonly doubt: Doubt } & Pick<Queue, 'learned' | 'settings'>>();
+
 export function doubtOf(queue: Queue, search: Search): Doubt {
+  const { learned, settings } = queue;
+  const marks = marksOf(queue, search);
+  const last = known.get(marks);
+  if (last?.learned === learned && last.settings === settings) return last.doubt;
+  const doubt = findDoubt(queue, search);
+  known.set(marks, { doubt, learned, settings });
+  return doubt;
+}
+
+// SPEC V66, V67, V70
+function findDoubt(queue: Queue, search: Search): Doubt {
   const runs = failuresOfFirst(queue, search);
   const last = runs.at(-1);
   if (!policyOf(queue).confirms) return { failures: runs.length, alone: runs.length, missing: runs.length > 0 ? 0 : 1 };

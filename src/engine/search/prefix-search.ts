@@ -3,7 +3,7 @@ import { present } from '../../lib/present.ts';
 import { endOf, findBaseTest, mayBlame, removeForFailure, suspicionOf, testBase } from '../evidence/suspicion.ts';
 import { learnFailure } from '../line/learn.ts';
 import { abandonBehind, behindFailedRun, behindSlowRun } from '../line/line.ts';
-import { findSearch, isSettledFailure, type Mark, marksOf, shortestFailure } from '../line/marks.ts';
+import { areSame, findSearch, isSettledFailure, type Mark, marksOf, shortestFailure } from '../line/marks.ts';
 import { removeEntry } from '../line/remove-entry.ts';
 import { beginSearch, clear, endLonger, keepSearch, releaseRest, startRun } from '../line/search-runs.ts';
 import { type Base, branchSubjectOf, type Candidate, isUnderTest } from '../model/candidate.ts';
@@ -92,10 +92,9 @@ export function isUntouched({ before, queue }: Work, search: Search): boolean {
   if (policyOf(queue).confirms !== policyOf(before).confirms) return false;
   if (queue.learned !== before.learned && doubtOf(queue, search).missing !== doubtOf(before, search).missing)
     return false;
-  const [then, now] = [runsOfSearch(before, search), runsOfSearch(queue, search)];
+  if (!areSame(runsOfSearch(before, search), runsOfSearch(queue, search))) return false;
   if (isWaitingForControl(queue, search)) return false;
-  const areSame = then.length === now.length && then.every((run, index) => run === now[index]);
-  if (!areSame || search.accused === undefined) return areSame;
+  if (search.accused === undefined || doubtOf(queue, search).missing > 0) return true;
   const [entry] = unlanded(queue, search.members);
   return entry !== undefined && !search.accused.isLast && isBehindOthers(queue, search, entry);
 }
