@@ -11,6 +11,7 @@ import { raiseWaiting } from './line/ageing.ts';
 import { isBehindDirectMerge, planDirectMerges } from './line/direct-merge.ts';
 import { noteFreeze } from './line/frozen.ts';
 import { abandon, isBeingLanded } from './line/line.ts';
+import { removeNewFlakes } from './line/new-flakes.ts';
 import { removeEntry } from './line/remove-entry.ts';
 import { tellOfSilence } from './line/silence.ts';
 import { freeSearchSlots, freeSlots, freeSlotsFor, lineLimit } from './line/slots.ts';
@@ -111,6 +112,7 @@ function settle(work: Work): void {
   searchOverruns(work);
   blame(work);
   advanceSearches(work);
+  removeNewFlakes(work);
   finishModeSwitch(work);
   planDirectMerges(work);
   releaseSetAside(work);

@@ -29,13 +29,18 @@ export function explainEnded(queue: Queue, entry: Entry, beyond: Beyond): Explan
       state === 'MERGED'
         ? `Pull request #${prNumber} (MERGED): ${text}`
         : `Pull request #${prNumber}: ${headline} (${state}). ${text}`,
-    next: isOver ? `Nothing to do: it is on ${branch}.` : nextAfterEnd(queue, entry, told),
+    next: isOver ? nextAfterLanding(entry, branch) : nextAfterEnd(queue, entry, told),
     commands:
       isOver || (entry.lost !== undefined && queue.hasPages)
         ? []
         : commandsOf(beyond, (place) => [`sluice pr submit ${place} ${prNumber}`]),
     reasons: [why, ...flakeReasons(entry), ...(last === undefined ? [] : judgementReasons(last))],
   };
+}
+
+function nextAfterLanding({ newFlakes }: Entry, branch: string): string {
+  if (newFlakes.length === 0) return `Nothing to do: it is on ${branch}.`;
+  return `It is on ${branch}. Make ${newFlakes.length === 1 ? 'this test' : 'these tests'} reliable in another pull request.`;
 }
 
 // SPEC E34

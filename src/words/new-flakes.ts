@@ -6,7 +6,7 @@ import { listOf } from './phrases.ts';
 // SPEC V80
 export function flakeReasons({ newFlakes }: Entry): ExplanationReason[] {
   if (newFlakes.length === 0) return [];
-  const [is, it] = newFlakes.length === 1 ? ['is', 'It'] : ['are', 'They'];
-  const text = `${listOf(newFlakes)} ${is} flaky since this pull request. ${it} failed and passed on the same tree with it, and never failed before on a tree that passes.`;
+  const [the, is, it] = newFlakes.length === 1 ? ['The test', 'is', 'It'] : ['The tests', 'are', 'They'];
+  const text = `${the} ${listOf(newFlakes)} ${is} flaky since this pull request. ${it} failed and passed on the same tree with it, and never failed before on a tree that passes.`;
   return [reason('FLAKY_SINCE', text)];
 }

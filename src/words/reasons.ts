@@ -98,6 +98,10 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
     advice: FIX,
   },
   TEST_RUN_UNDECIDED: (facts) => tellUndecided(facts),
+  TEST_RUN_NEW_FLAKES: {
+    text: 'Tests fail at random since this pull request, and the queue lands no such change (newFlakes REMOVE).',
+    advice: 'Make the tests reliable, push, and submit it again.',
+  },
   START_TEST_RUN_MERGE_CONFLICT: ({ branch, files }) => ({
     text: `It conflicts with ${branch}${inFiles(files)}.`,
     advice: `Rebase it onto ${branch}, push, and submit it again.`,

@@ -92,6 +92,7 @@ it('the texts for people in every situation are those of situations.md [G45] [G4
   await tellOfConfirmation(book);
   await tellOfConfirmedEnds(book);
   await tellOfUndecided(book);
+  await tellOfNewFlakes(book);
   await tellOfOutages(book);
   await tellOfOthers(book);
   await tellOfBatches(book);
@@ -245,6 +246,21 @@ async function tellOfUndecided(book: Book): Promise<void> {
   const other = await rare.submit();
   await failIn(rare, 1, [ADDS_UP]);
   await book.add(rare, 'Failed in a test that fails in a tenth of the runs', other.number);
+}
+
+const WELL_KNOWN = { ...WISE, records: { runs: 150, seen: 150, tests: {} } };
+
+async function tellOfNewFlakes(book: Book): Promise<void> {
+  const world = await createWorld({ confirmFailures: 'AUTO' }, WELL_KNOWN);
+  const pr = await world.submit();
+  await failIn(world, 1, [ADDS_UP]);
+  await world.report(3, 'ci', 'SUCCESS');
+  await book.add(world, 'Landed, and a test is flaky since then', pr.number);
+  const strict = await createWorld({ confirmFailures: 'AUTO', newFlakes: 'REMOVE' }, WELL_KNOWN);
+  const other = await strict.submit();
+  await failIn(strict, 1, [ADDS_UP]);
+  await strict.report(3, 'ci', 'SUCCESS');
+  await book.add(strict, 'Removed, because a test is flaky since then', other.number);
 }
 
 async function tellOfOutages(book: Book): Promise<void> {

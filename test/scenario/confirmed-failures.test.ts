@@ -266,6 +266,18 @@ describe('a test that is flaky since an entry', () => {
     assert.deepEqual(newFlakesOf(NOTHING_LEARNED, 'new=t'), [['t'], ['t']]);
   });
 
+  it('removes the entry if the queue wants that, but not while it is being landed [V81]', () => {
+    const told = play({ ...OFF, newFlakes: 'REMOVE' })`
+      seasoned; submit A B; fail A new=t; pass ~A → A=failed; why A=TEST_RUN_NEW_FLAKES; testing B
+      pass B; submit A; pass A                    → AB=merged
+    `;
+    assert.equal(told.queue.newFlakes.length, 1);
+    play(OFF)`
+      hold landings; submit A; fail A new=t; pass ~A; set newFlakes=REMOVE → A=passed
+      release landings                                                     → A=merged
+    `;
+  });
+
   it('is told to no entry of a batch [V80]', () => {
     const told = play(PAIRS)`seasoned; together A B; fail AB new=t; pass ~A; pass ~A+B → AB=merged`;
     assert.deepEqual(told.queue.newFlakes, []);

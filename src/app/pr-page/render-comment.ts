@@ -78,9 +78,10 @@ function renderSentences(situation: PageFacts): string[] {
   return [...by, ...back].flatMap((line) => ['', line]);
 }
 
-/** The reasons why it waits. */
-function renderTree({ entry, explanation, linkable }: PageFacts): string[] {
-  const tree = isLive(entry.state) ? renderReasons(explanation.reasons, linkable) : [];
+/** The reasons why it waits. After its end, the tests that fail at random since then stay news. */
+function renderTree({ entry, explanation: { reasons }, linkable }: PageFacts): string[] {
+  const told = isLive(entry.state) ? reasons : reasons.filter(({ code: of }) => of === 'FLAKY_SINCE');
+  const tree = renderReasons(told, linkable);
   return tree.length === 0 ? [] : ['', ...tree];
 }
 

@@ -12,6 +12,7 @@ export const TEST_BRANCH_MODES = ['RENAME_TEMP_BRANCH', 'PUSH_NEW_BRANCH_FROM_TE
 export const LANDING_MODES = ['PUSH', 'API'] as const;
 export const HONOR_QUARANTINE_MODES = ['OFF', 'SHADOW', 'ON'] as const;
 export const CONFIRM_MODES = ['AUTO', 'NEVER'] as const;
+export const NEW_FLAKES_MODES = ['TELL', 'REMOVE'] as const;
 
 export interface BatchingRule {
   /** A target, or a prefix of targets followed by one `*`. */
@@ -45,6 +46,7 @@ export interface QueueSettings {
   readonly reusePassedTrees: boolean;
   readonly honorQuarantine: (typeof HONOR_QUARANTINE_MODES)[number];
   readonly confirmFailures: (typeof CONFIRM_MODES)[number];
+  readonly newFlakes: (typeof NEW_FLAKES_MODES)[number];
   readonly createPrsForTestingBranches: boolean;
   readonly testBranchConstructionMode: (typeof TEST_BRANCH_MODES)[number];
   /** Null: no override. Empty: nothing is required. */
@@ -163,6 +165,10 @@ export const SETTING_SPECS: { readonly [Name in SettingName]: SettingSpec } = {
     CONFIRM_MODES,
     'AUTO: a pull request is removed for a failure only after it failed again in runs of its own on the head, as often as the record of the failed test demands. NEVER: the first failure that is its own removes it.',
   ),
+  newFlakes: choice(
+    NEW_FLAKES_MODES,
+    'TELL: a pull request with which a test became flaky is told, and lands. REMOVE: it leaves the queue. Needs confirmFailures AUTO.',
+  ),
   createPrsForTestingBranches: boolean('Open a draft pull request for every test branch.'),
   testBranchConstructionMode: choice(
     TEST_BRANCH_MODES,
@@ -218,6 +224,7 @@ export const DEFAULT_SETTINGS: QueueSettings = {
   reusePassedTrees: true,
   honorQuarantine: 'SHADOW',
   confirmFailures: 'AUTO',
+  newFlakes: 'TELL',
   createPrsForTestingBranches: false,
   testBranchConstructionMode: 'RENAME_TEMP_BRANCH',
   requiredStatuses: null,
