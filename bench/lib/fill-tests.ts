@@ -118,6 +118,7 @@ async function ensureShop(store: Store): Promise<Repository> {
     blockedReason: null,
     checks: [],
     junit: [],
+    fileChecks: null,
     trustChecks: false,
     runHooks: false,
     createdAt: at,

@@ -24,6 +24,11 @@ const ADD_OPTIONS = {
   '--check-timeout <minutes>': ['Minutes after which a check is killed, 1 to 10080.', parseIntegerWithin(1, 10_080)],
   '--check-network': 'Let the checks use the network of the machine they run on.',
   '--check-user-namespaces': 'Let the checks make user namespaces, as the sandboxes of browsers and of build tools do.',
+  '--file-checks': 'Let the checks in .sluice.yaml on the target branch choose the commands. Not with --trust-checks.',
+  '--no-file-checks': 'Ignore the checks in .sluice.yaml.',
+  '--grant-network': 'Let the checks in .sluice.yaml ask for the network of the machine.',
+  '--grant-user-namespaces': 'Let the checks in .sluice.yaml ask for user namespaces.',
+  '--grant-minutes <minutes>': ['The longest timeout in .sluice.yaml (60), 1 to 10080.', parseIntegerWithin(1, 10_080)],
   '--trust-checks': 'Run the checks even if nothing can keep them from the files of the server.',
   '--no-trust-checks': 'Undo --trust-checks.',
   '--run-hooks': 'Run hooks of the repository when the queue changes a branch. Only for a path.',
@@ -44,6 +49,7 @@ const add = row({
     const reply = await askForTrust(context, await context.act('registerRepository', asked));
     const facts: [string, string][] = reply.git === null ? [] : [['git', clean(reply.git)]];
     for (const check of reply.checks) facts.push([`check ${clean(check.name)}`, clean(check.command)]);
+    if (reply.fileChecks !== null) facts.push(['checks of .sluice.yaml', grantText(reply.fileChecks)]);
     if (reply.checksBlocked !== null) facts.push(['checks wait', clean(reply.checksBlocked)]);
     for (const glob of reply.junit) facts.push(['junit', clean(glob)]);
     if (reply.runHooks) facts.push(['hooks', 'run when the queue changes a branch']);
@@ -53,6 +59,15 @@ const add = row({
     context.show(reply, () => `${paint('bold', formatRepo(repo))} is registered.\n${formatFacts(facts)}${next}`);
   },
 });
+
+function grantText({
+  network,
+  userNamespaces,
+  longestMinutes,
+}: NonNullable<RegisteredRepository['fileChecks']>): string {
+  const more = [...(network ? ['with network'] : []), ...(userNamespaces ? ['with user namespaces'] : [])];
+  return ['run', ...more, `for at most ${longestMinutes} minutes`].join(' ');
+}
 
 /** Asks once. If the answer is no, or there is no terminal, the checks stay blocked and say so. */
 async function askForTrust(context: Context, reply: RegisteredRepository): Promise<RegisteredRepository> {
@@ -129,8 +144,22 @@ function readAddOptions(options: Given<typeof ADD_OPTIONS>) {
     ...(git === undefined ? {} : { git: isUrl(git) ? git : path.resolve(git) }),
     ...(check === undefined ? {} : { checks: (check || []).map((one) => ({ ...one, ...more })) }),
     ...(junit === undefined ? {} : { junit: [...(junit || [])] }),
+    ...readGrant(options),
     ...present({ trustChecks, runHooks }),
   };
+}
+
+function readGrant({ fileChecks, grantNetwork, grantUserNamespaces, grantMinutes }: Given<typeof ADD_OPTIONS>) {
+  const grants = [grantNetwork, grantUserNamespaces, grantMinutes];
+  if (fileChecks !== true && grants.some((grant) => grant !== undefined))
+    throw usageError('--grant-… says what the checks in .sluice.yaml may ask for: let them choose with --file-checks.');
+  if (fileChecks === undefined) return {};
+  const grant = {
+    network: grantNetwork === true,
+    userNamespaces: grantUserNamespaces === true,
+    longestMinutes: grantMinutes ?? 60,
+  };
+  return { fileChecks: fileChecks ? grant : null };
 }
 
 /** A scheme, or `git@host:path`; a Windows drive is neither. */

@@ -17,11 +17,20 @@ const Check = record('RunnerCheck', 'A check of the built-in runner.', {
   userNamespaces: boolean('Whether it may make user namespaces, as the sandboxes of browsers do.'),
 });
 
+const grantFields = {
+  network: boolean("Whether they may use the network of the server's machine."),
+  userNamespaces: boolean('Whether they may make user namespaces.'),
+  longestMinutes: Type.Integer({ minimum: 1, maximum: 10080, description: 'The longest timeout of a check.' }),
+};
+
 const repositoryFields = {
   repo: Repo,
   git: nullable('string', 'Plain git: path or URL of the bare repository.'),
   checks: list(Check, 'Checks of the built-in runner.'),
   junit: list(Type.String(), 'Globs of the test reports that the checks leave behind.'),
+  fileChecks: Type.Union([Type.Object(grantFields), Type.Null()], {
+    description: 'What the checks in the `.sluice.yaml` of the target branch may ask for; null: they are ignored.',
+  }),
   trustChecks: boolean('Whether its checks also run where nothing can keep them from the files of the server.'),
   checksBlocked: nullable(
     'string',
@@ -41,6 +50,7 @@ const EXAMPLE = {
   git: '/srv/git/app.git',
   checks: [{ name: 'test', command: 'npm test', timeoutMinutes: null, network: false, userNamespaces: false }],
   junit: ['reports/*.xml'],
+  fileChecks: null,
   trustChecks: false,
   checksBlocked: null,
   runHooks: true,
@@ -75,6 +85,10 @@ export const registerRepository = operation('registerRepository', {
       junit: Type.Array(nameText(250, 'A glob: * ? [a-z] {a,b}, and ** for any folders, with at most 10 stars.'), {
         maxItems: 100,
         description: 'Globs of the test reports.',
+      }),
+      fileChecks: Type.Union([object('How much they may ask for.', grantFields), Type.Null()], {
+        description:
+          'Let the `checks` of `.sluice.yaml` on the target branch choose the commands. Null: they are ignored. Not with trustChecks.',
       }),
       trustChecks: boolean('Run its checks also where nothing can keep them from the files of the server.'),
       runHooks: boolean('Plain git by a path: whether its hooks run when the queue changes a branch.'),

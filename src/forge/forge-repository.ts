@@ -1,3 +1,5 @@
+import type { FileChecksGrant } from '../storage/repositories.ts';
+
 /** A repository as a forge needs to know it. `id` names it uniquely on this server and is safe as a file name. */
 export interface ForgeRepository {
   readonly id: string;
@@ -15,5 +17,9 @@ export interface ForgeRepository {
     readonly command: string;
     readonly network?: boolean;
     readonly userNamespaces?: boolean;
+    readonly prepare?: string;
+    readonly env?: Readonly<Record<string, string>>;
   }[];
+  /** Lets the file of the repository choose other ones. */
+  readonly fileChecks?: FileChecksGrant | null;
 }

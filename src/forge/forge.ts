@@ -19,6 +19,8 @@ export interface Forge extends BranchReader, CandidateStore {
   listPullRequestHeads?(repository: ForgeRepository): Promise<ReadonlyMap<PrNumber, Sha>>;
   /** Answers a sentence for the operator when the repository cannot be used, or undefined when it can. */
   checkAccess(repository: ForgeRepository): Promise<string | undefined>;
+  /** A file of a commit, cut at the most that git answers. Undefined if the commit has none. Absent at hosted forges. */
+  readFile?(question: FileQuestion): Promise<Buffer | undefined>;
   /** The sources of required checks on this commit of a branch. Absent where `hosting.inspect` reads them. */
   findRequired?(repository: ForgeRepository, base: Sha): Promise<RequiredSources>;
   /** The hooks that this server would run. Undefined when there are none, or they run on another machine. */
@@ -55,6 +57,12 @@ export interface CandidateStore {
   listCandidateIds(repository: ForgeRepository): Promise<readonly string[]>;
   /** A guarded push from exactly `expectedHead`, read back. A landing whose answer was lost is answered again. */
   landCandidate(request: LandRequest): Promise<LandAnswer>;
+}
+
+export interface FileQuestion {
+  readonly repository: ForgeRepository;
+  readonly sha: Sha;
+  readonly path: string;
 }
 
 export interface PullRequestQuery {

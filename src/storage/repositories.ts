@@ -19,6 +19,18 @@ export interface RunnerCheck {
   readonly network?: boolean;
   /** Whether the check may make user namespaces, as the sandboxes of browsers do. */
   readonly userNamespaces?: boolean;
+  /** Runs first, in the same place. */
+  readonly prepare?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Instead of the globs of the repository. */
+  readonly junit?: readonly string[];
+}
+
+/** Lets the repository's file choose the checks, and says how much they may ask for. */
+export interface FileChecksGrant {
+  readonly network: boolean;
+  readonly userNamespaces: boolean;
+  readonly longestMinutes: number;
 }
 
 export interface Repository extends RepositoryRef {
@@ -35,6 +47,8 @@ export interface Repository extends RepositoryRef {
   readonly checks: readonly RunnerCheck[];
   /** Globs of the reports that the built-in runner hands to ingestion. */
   readonly junit: readonly string[];
+  /** Null: the file's checks are ignored. */
+  readonly fileChecks: FileChecksGrant | null;
   /** An operator allows its checks to run without protection of the server. */
   readonly trustChecks: boolean;
   readonly createdAt: Instant;

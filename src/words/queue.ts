@@ -118,7 +118,7 @@ function configurationText(
   { branch }: Pick<Queue, 'branch'>,
   cause: Extract<HoldCause, { readonly kind: 'configuration' }>,
 ): string {
-  const { text, advice = '' } = tellChange({ to: 'FAILED', branch, because: { reason: cause.reason } });
+  const { text, advice = '' } = tellChange({ to: 'FAILED', branch, because: cause });
   return `${text} ${advice.replace(' Then submit it again.', '')}`;
 }
 

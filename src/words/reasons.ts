@@ -135,6 +135,10 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
     text: 'merge.required_statuses in the configuration file on the target branch is not a list of names.',
     advice: MEND_FILE,
   },
+  START_TEST_RUN_CONFIG_BAD_CHECKS: {
+    text: 'The checks in .sluice.yaml on the target branch cannot run.',
+    advice: 'Mend the file on the target branch. Then submit it again.',
+  },
   START_TEST_RUN_CONFIG_MISSING_REQUIRED_STATUSES: {
     text: 'The configuration file on the target branch names no required statuses.',
     advice: MEND_FILE,

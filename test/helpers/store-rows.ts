@@ -63,6 +63,7 @@ export function aRepository(values: Partial<Repository> & Pick<Repository, 'orga
     runHooks: false,
     checks: [{ name: 'unit', command: 'make test', timeoutMinutes: 30 }],
     junit: ['**/junit.xml'],
+    fileChecks: null,
     trustChecks: false,
     createdAt: NOON,
     updatedAt: NOON,

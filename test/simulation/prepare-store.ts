@@ -36,6 +36,7 @@ export async function prepareStore(
     blockedReason: null,
     checks: [],
     junit: [],
+    fileChecks: null,
     trustChecks: false,
     runHooks: false,
     createdAt: at,

@@ -111,8 +111,8 @@ export function toForgeRepository(repository: Repository): ForgeRepository {
 
 /** Also describes a blocked repository, for the poll that finds out whether it is still blocked. */
 export function describeRepository(repository: Repository): ForgeRepository {
-  const { id, host, owner, name, git, forgeId, runHooks, checks } = repository;
-  return { id, host, owner, name, git: git ?? undefined, runHooks, checks, ...present({ forgeId }) };
+  const { id, host, owner, name, git, forgeId, runHooks, checks, fileChecks } = repository;
+  return { id, host, owner, name, git: git ?? undefined, runHooks, checks, fileChecks, ...present({ forgeId }) };
 }
 
 /** Runs an event through the queue. A no of the engine and a deleted queue become a refusal. */

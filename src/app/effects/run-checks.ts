@@ -87,11 +87,11 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
     {
       share: found.id,
       rank: rankOf(run),
-      command: check.command,
+      command: check.prepare === undefined ? check.command : PREPARED,
       timeoutMs: timeoutMinutes * 60_000,
       network: check.network === true,
       userNamespaces: check.userNamespaces === true,
-      variables: checkVariables(run, candidate, check),
+      variables: { ...check.env, ...commandVariables(check), ...checkVariables(run, candidate, check) },
       prepare: ({ folder, isIsolated }) => forge.checkOut({ repository, sha, folder, isIsolated }),
       onStart: async () => {
         startedAt = begin();
@@ -116,9 +116,22 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
   await report(run, check, { startedAt, status: 'COMPLETED', conclusion, summary });
 }
 
+/** A shell gets each command as it is written, and the second only after the first passed. */
+const PREPARED =
+  '/bin/sh -c "$SLUICE_PREPARE" || { code=$?; echo "[Sluice] prepare failed with exit code $code"; exit $code; }; exec /bin/sh -c "$SLUICE_RUN"';
+
+// SPEC R64
+function commandVariables({ prepare, command }: RunnerCheck): Readonly<Record<string, string>> {
+  return prepare === undefined ? {} : { SLUICE_PREPARE: prepare, SLUICE_RUN: command };
+}
+
 /** The reports are stored before the result, so that the judgement of a failure finds them. */
-function reportsOf(run: CheckRun, { name: check }: RunnerCheck, log: CheckLog): Pick<Job, 'reports'> {
-  if (run.junit.length === 0) return {};
+function reportsOf(
+  run: CheckRun,
+  { name: check, junit = run.junit }: RunnerCheck,
+  log: CheckLog,
+): Pick<Job, 'reports'> {
+  if (junit.length === 0) return {};
   const take = async (left: LeftFiles) => {
     const lines = await handInReports(run, { candidate: run.candidate, check, left });
     await log.add(Buffer.from(`\n${lines}`));
@@ -128,7 +141,7 @@ function reportsOf(run: CheckRun, { name: check }: RunnerCheck, log: CheckLog): 
     if (problem !== undefined) await log.add(Buffer.from(`\n[Sluice] Test reports are not read: ${problem}\n`));
     return problem === undefined;
   };
-  return { reports: { globs: run.junit, begin, take } };
+  return { reports: { globs: junit, begin, take } };
 }
 
 /** A check of a candidate runs again only if it was interrupted. */
@@ -170,7 +183,7 @@ async function openLog({ app, testRunId: candidateId }: CheckRun, { name: check 
   return new CheckLog(app, key, earlier?.size ?? 0);
 }
 
-function heading({ app, candidate, found }: CheckRun, { name, command, network }: RunnerCheck): string {
+function heading({ app, candidate, found }: CheckRun, { name, command, network, prepare }: RunnerCheck): string {
   const prs = compositionOf(candidate).map(({ prNumber }) => `#${prNumber}`);
   const subject = prs.length === 0 ? 'without any pull request' : `with ${prs.join(' ')}`;
   const place = `${found.queue.branch} at ${candidate.base.sha.slice(0, 12)} ${subject}`;
@@ -178,7 +191,7 @@ function heading({ app, candidate, found }: CheckRun, { name, command, network }
   // Readers of a failed download need this first.
   const closed =
     app.checkRunner.safety.closesNetwork && network !== true ? ', without network (--check-network opens it)' : '';
-  return `[Sluice] "${name}" on ${place}, ${commit}${closed}\n[Sluice] $ ${command}\n`;
+  return `[Sluice] "${name}" on ${place}, ${commit}${closed}\n${[prepare, command].flatMap((line) => (line === undefined ? [] : `[Sluice] $ ${line}\n`)).join('')}`;
 }
 
 const NO_NETWORK =

@@ -1,10 +1,12 @@
 import { branchSubjectOf, type Candidate } from '../../engine/model/candidate.ts';
 import type { StartChecks } from '../../engine/model/effect.ts';
 import { findCandidate } from '../../engine/model/queue.ts';
+import { CONFIGURATION_FILE, checksOfFile } from '../../forge/candidate/file-checks.ts';
 import { digestCommands } from '../../forge/digest-commands.ts';
 import type { PublishRequest } from '../../forge/forge.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
+import type { RunnerCheck } from '../../storage/repositories.ts';
 import { renderDraft } from '../pr-page/render-draft.ts';
 import {
   DONE,
@@ -22,9 +24,10 @@ const CROWDED_MS = 500;
 
 /** Publishes the commit to external CI, and runs the repository's own commands with the built-in runner. */
 // SPEC R32, R36, R44
-export async function startChecks(run: EffectRun, effect: StartChecks): Promise<EffectAnswer | LongEffect> {
-  const candidate = findCandidate(run.found.queue, effect.candidate);
+export async function startChecks(known: EffectRun, effect: StartChecks): Promise<EffectAnswer | LongEffect> {
+  const candidate = findCandidate(known.found.queue, effect.candidate);
   if (candidate?.state !== 'testing' || candidate.commit === undefined) return DONE;
+  const run = { ...known, checks: await checksOn(known, candidate.base.sha) };
   // The queue was paused meanwhile, or a server died. A pass of the changed commands would prove something else.
   if (candidate.required?.commands !== digestCommands(run.checks)) {
     return { kind: 'event', event: { kind: 'checks_lost', candidate: candidate.number, cause: 'commands_changed' } };
@@ -51,6 +54,15 @@ async function show(run: EffectRun, candidate: Candidate, sha: Sha): Promise<Eff
   }
   const { reason, detail } = answer;
   return { kind: 'event', event: { kind: 'candidate_unbuildable', candidate: candidate.number, reason, detail } };
+}
+
+/** None if the file asks for more than is granted since the candidate was built. */
+// SPEC R60
+async function checksOn({ forge, repository, checks }: EffectRun, sha: Sha): Promise<readonly RunnerCheck[]> {
+  if (repository.fileChecks === null) return checks;
+  const file = await forge.readFile?.({ repository, sha, path: CONFIGURATION_FILE });
+  const chosen = checksOfFile(repository, file);
+  return 'problem' in chosen ? [] : chosen;
 }
 
 /** For CI that runs only for pull requests. Plain git has none to open. */

@@ -31,6 +31,7 @@ export async function ensureRepository(app: App, caller: Caller, ref: Repository
     blockedReason: null,
     checks: [],
     junit: [],
+    fileChecks: null,
     trustChecks: false,
     runHooks: false,
     createdAt: at,

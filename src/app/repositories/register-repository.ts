@@ -45,9 +45,12 @@ export async function registerRepository(app: App, caller: Caller, asked: Regist
   const hooks = await chooseHooks(forge, repository, { asked: input.runHooks, known });
   if (isRefusal(hooks)) return hooks;
   const view = await keep(app, caller, { ...repository, runHooks: hooks.runHooks });
-  if (known !== undefined && digestCommands(known.checks) !== digestCommands(repository.checks))
-    await endHolds(app, caller, repository);
+  if (known !== undefined && commandsOf(known) !== commandsOf(repository)) await endHolds(app, caller, repository);
   return { ...view, notes: hooks.notes };
+}
+
+function commandsOf({ checks, fileChecks }: Repository): string {
+  return digestCommands(checks) + JSON.stringify(fileChecks);
 }
 
 // SPEC V38
@@ -74,6 +77,7 @@ function merge(app: App, caller: Caller, input: RegisterRepository, known: Repos
     blockedReason: null,
     checks: input.checks?.map(toCheck) ?? known?.checks ?? [],
     junit: input.junit ?? known?.junit ?? [],
+    fileChecks: input.fileChecks === undefined ? (known?.fileChecks ?? null) : input.fileChecks,
     trustChecks: input.trustChecks ?? known?.trustChecks ?? false,
     runHooks: known?.runHooks ?? false,
     createdAt: known?.createdAt ?? at,
@@ -143,12 +147,12 @@ function limited(): Refusal {
 }
 
 async function keep(app: App, caller: Caller, repository: Repository): Promise<RepositoryView> {
-  const { host, checks, junit, trustChecks, runHooks } = repository;
+  const { host, checks, junit, fileChecks, trustChecks, runHooks } = repository;
   const registration = {
     type: 'repository.registered',
     actor: actorFor(caller),
     text: `${caller.name} registered ${formatRef(repository)}.`,
-    data: { host, checks: checks.map(({ name }) => name), junit, trustChecks, runHooks },
+    data: { host, checks: checks.map(({ name }) => name), junit, fileChecks, trustChecks, runHooks },
   };
   const feed = [actEvent(app.clock.now(), registration, { repositoryId: repository.id })];
   const stored = await app.store.repositories.save(repository, feed);
@@ -183,14 +187,20 @@ function checkRegistration(
   const twin = input.checks?.findIndex(({ name }, index, all) => all.findIndex((other) => other.name === name) < index);
   // Two checks of one name could not be told apart.
   if (twin !== undefined && twin >= 0) return refuseField(`/checks/${twin}/name`, 'is the name of another check');
+  const { trustChecks = known?.trustChecks, fileChecks = known?.fileChecks ?? null } = input;
+  // SPEC R63
+  if (trustChecks === true && fileChecks !== null) {
+    const message = 'cannot go with trustChecks: everybody who can land a change could then run commands as the server';
+    return refuseField('/fileChecks', message);
+  }
   const badGlob = findBadGlob(input.junit ?? []);
   if (badGlob !== undefined) return badGlob;
   // The server reads the path, and runs commands and hooks, with its own permissions.
-  const needsInstance = [input.git, input.checks, input.trustChecks, input.runHooks].some(
+  const needsInstance = [input.git, input.checks, input.fileChecks, input.trustChecks, input.runHooks].some(
     (given) => given !== undefined,
   );
   if (needsInstance && !hasScope(caller, 'instance')) {
-    const what = 'A plain git path, its hooks, runner commands and trust in them';
+    const what = 'A plain git path, its hooks, runner commands, what a file may choose of them, and trust in them';
     return refuse('INSUFFICIENT_SCOPE', `${what} need a token with the scope "instance".`);
   }
   return undefined;
@@ -206,7 +216,7 @@ function findBadGlob(junit: readonly string[]): Refusal | undefined {
   return undefined;
 }
 
-const PLAIN_ONLY = ['git', 'checks', 'runHooks'] as const;
+const PLAIN_ONLY = ['git', 'checks', 'fileChecks', 'runHooks'] as const;
 
 function notConnected({ forges }: App, { host }: RepositoryRef): Refusal {
   const message = 'is not connected to this server';

@@ -41,7 +41,7 @@ export async function removeRepository(
 export type RepositoryView = ReplyOf<typeof repositoriesContract.listRepositories>['repositories'][number];
 
 export function viewRepository(app: Pick<App, 'checkRunner'>, repository: Repository): RepositoryView {
-  const { host, owner, name, git, checks, junit, trustChecks, runHooks } = repository;
+  const { host, owner, name, git, checks, junit, fileChecks, trustChecks, runHooks } = repository;
   return {
     repo: { host, owner, name },
     git: git === null ? null : withoutCredentials(git),
@@ -51,8 +51,9 @@ export function viewRepository(app: Pick<App, 'checkRunner'>, repository: Reposi
       userNamespaces: check.userNamespaces === true,
     })),
     junit,
+    fileChecks,
     trustChecks,
-    checksBlocked: checks.length === 0 ? null : (explainBlockedChecks(app, repository) ?? null),
+    checksBlocked: checks.length === 0 && fileChecks === null ? null : (explainBlockedChecks(app, repository) ?? null),
     runHooks,
     createdAt: formatInstant(repository.createdAt),
     updatedAt: formatInstant(repository.updatedAt),
@@ -67,8 +68,11 @@ function withoutCredentials(git: string): string {
 // SPEC R29
 export function explainBlockedChecks(
   { checkRunner }: Pick<App, 'checkRunner'>,
-  repository: Pick<Repository, 'host' | 'owner' | 'name' | 'trustChecks'>,
+  repository: Pick<Repository, 'host' | 'owner' | 'name' | 'trustChecks' | 'fileChecks'>,
 ): string | undefined {
+  // SPEC R63
+  if (repository.fileChecks !== null && checkRunner.safety.protection === 'none')
+    return `${checkRunner.safety.sentence} So checks that the file of a repository chooses wait until the operator installs bubblewrap or allows user namespaces and restarts the server.`;
   if (checkRunner.safety.runsUntrusted || repository.trustChecks) return undefined;
   const trust = `sluice repo add ${formatRef(repository)} --trust-checks`;
   return `${checkRunner.safety.sentence} So checks wait until the operator installs bubblewrap or allows user namespaces and restarts the server, or trusts everybody who can open a pull request: ${trust}`;

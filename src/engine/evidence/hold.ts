@@ -1,4 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
+import { present } from '../../lib/present.ts';
 import { firstOf, walk } from '../../lib/sorted-list.ts';
 import { abandon } from '../line/line.ts';
 import { MAX_TRIES, replaceCandidate, startCandidate } from '../line/test-run.ts';
@@ -113,11 +114,17 @@ function endRedTest(work: Work, run: Candidate): void {
   if (!isHead(work.queue, run.base)) dropSuspicion(work, run.base);
 }
 
+interface Unusable {
+  readonly reason: StartProblem;
+  readonly detail?: string;
+}
+
 /**
  * The commit cannot be tested by itself. A broken configuration is no pull request's fault, so the queue holds. Any
  * other problem is retried, and the suspicion stays.
  */
-export function concludeUntestable(work: Work, run: Candidate, reason: StartProblem): void {
+export function concludeUntestable(work: Work, run: Candidate, problem: Unusable): void {
+  const { reason } = problem;
   if (!isConfigurationProblem(reason) && work.queue.hold === undefined && run.tries < MAX_TRIES) {
     replaceCandidate(work, run, { reason }, run.tries + 1);
     return;
@@ -125,7 +132,7 @@ export function concludeUntestable(work: Work, run: Candidate, reason: StartProb
   endCandidate(work, run, { reason });
   const { hold } = work.queue;
   if (!isHead(work.queue, run.base)) clearBase(work, run);
-  else if (isConfigurationProblem(reason)) holdForConfiguration(work, run, reason);
+  else if (isConfigurationProblem(reason)) holdForConfiguration(work, run, problem);
   else if (hold === undefined) clearBase(work, run);
   else holdQueue(work, hold.cause, run);
 }
@@ -155,9 +162,9 @@ export function holdQueue(work: Work, cause: HoldCause, run: Candidate | undefin
  * no entry. A repair could not start either, because the configuration is read from the base.
  */
 // SPEC V20
-export function holdForConfiguration(work: Work, candidate: Candidate, reason: StartProblem): void {
+export function holdForConfiguration(work: Work, candidate: Candidate, { reason, detail }: Unusable): void {
   returnRemoved(work, candidate.base, [reason]);
-  holdQueue(work, { kind: 'configuration', reason }, candidate);
+  holdQueue(work, { kind: 'configuration', reason, ...present({ detail }) }, candidate);
 }
 
 /** Tests the head by itself again when the backoff is over. */

@@ -74,7 +74,8 @@ function build(work: Work, candidate: Candidate, { sha, tree, sources, isHeadUnp
   const built: Candidate = { ...candidate, commit: { sha, tree } };
   keepCandidate(work, built);
   if (typeof required === 'string' && isBeingLanded(work.queue, built)) putOff(work, built);
-  else if (typeof required === 'string') failStart(work, built, { reason: required });
+  else if (typeof required === 'string')
+    failStart(work, built, { reason: required, ...present({ detail: sources.checksProblem }) });
   else if (isReadable(work.queue, built)) concludeReadable(work, built);
   else if (candidate.purpose.kind === 'direct' && isHeadUnproven === true) giveUpDirectMerge(work, built);
   else if (candidate.purpose.kind === 'direct') concludeDirectMerge(work, built, required);
@@ -114,7 +115,7 @@ function failStart(work: Work, candidate: Candidate, { reason, ...more }: StartF
     case 'direct':
       return giveUpDirectMerge(work, candidate);
     case 'head':
-      return concludeUntestable(work, candidate, reason);
+      return concludeUntestable(work, candidate, { reason, ...more });
     case 'repair':
       return giveUpRepair(work, candidate, []);
     default:
@@ -145,7 +146,7 @@ function failByConfiguration(work: Work, candidate: Candidate, failure: StartFai
     return;
   }
   sendBack(work, candidate, { reason: 'TARGET_BRANCH_RED', candidate: candidate.number });
-  if (!isHeld) holdForConfiguration(work, candidate, reason);
+  if (!isHeld) holdForConfiguration(work, candidate, failure);
 }
 
 /** Returns the members to the line, from a candidate of the line or from a bisection. */

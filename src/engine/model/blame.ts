@@ -19,6 +19,7 @@ const CONFIGURATION_PROBLEMS: ReadonlySet<string> = new Set([
   'START_TEST_RUN_CONFIG_BAD_VERSION',
   'START_TEST_RUN_CONFIG_BAD_REQUIRED_STATUSES',
   'START_TEST_RUN_CONFIG_MISSING_REQUIRED_STATUSES',
+  'START_TEST_RUN_CONFIG_BAD_CHECKS',
 ]);
 
 export function isConfigurationProblem(reason: string): boolean {

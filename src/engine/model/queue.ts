@@ -206,7 +206,7 @@ export interface Hold {
 export type HoldCause =
   /** `isOfMachine`: CI itself seems to be down. */
   | { readonly kind: 'checks'; readonly names: readonly string[]; readonly isOfMachine?: true }
-  | { readonly kind: 'configuration'; readonly reason: StartProblem };
+  | { readonly kind: 'configuration'; readonly reason: StartProblem; readonly detail?: string };
 
 export interface Parked {
   readonly reason: string;

@@ -27,6 +27,8 @@ export interface RequiredSources {
    */
   readonly protection: readonly RequiredStatus[] | undefined;
   readonly commands: string;
+  /** Why the checks in the repository's file cannot run. */
+  readonly checksProblem?: string;
   /** Every account with write access can report a check at this forge, so a name is bound to who reported it. */
   readonly isPinned?: true;
 }
@@ -40,13 +42,14 @@ interface ReportedPass {
 export type StartProblem = Extract<ReasonCode, `START_TEST_RUN_${string}`>;
 
 /** The first source that names required checks wins. Sources are never merged. */
-// SPEC C7, C30
+// SPEC C7, C30, R62
 export function requiredChecks(
   settings: QueueSettings,
   sources: RequiredSources,
   lastPasses: readonly ReportedPass[],
 ): RequiredChecks | StartProblem {
   const { commands } = sources;
+  if (sources.checksProblem !== undefined) return 'START_TEST_RUN_CONFIG_BAD_CHECKS';
   const pins = sources.isPinned === true ? lastPasses : [];
   if (settings.requiredStatuses !== null) {
     return { ...byName(settings.requiredStatuses, pins), source: 'MERGE_INSTANCE', commands };

@@ -6,6 +6,7 @@ import type { Sha } from '../../lib/sha.ts';
 import type {
   AncestryQuestion,
   CheckOutRequest,
+  FileQuestion,
   LineCommit as ForgeLineCommit,
   ForgeRepository,
   LineAnswer,
@@ -61,6 +62,17 @@ export async function findTree(
     if (known !== undefined) return known.tree;
     const missing = await obtain(git, [sha], LATEST_MS);
     return missing.length > 0 ? undefined : (await git.findStoredCommit(sha))?.tree;
+  });
+}
+
+export async function readFile(
+  { ask, obtain }: CommitAccess,
+  { repository, sha, path }: FileQuestion,
+): Promise<Buffer | undefined> {
+  checkShas([sha]);
+  return ask(repository, async (git) => {
+    await obtain(git, [sha]);
+    return git.findFile(sha, path);
   });
 }
 

@@ -1,16 +1,15 @@
-import { parseDocument } from 'yaml';
 import { nameOf, type RequiredStatus } from '../../engine/model/check.ts';
 import type { RequiredSources, StartProblem } from '../../engine/model/required.ts';
 import type { CommitReader } from '../../git/git.ts';
 import { digestCommands } from '../digest-commands.ts';
 import type { BuildRequest } from '../forge.ts';
+import { CONFIGURATION_FILE, checksOfFile } from './file-checks.ts';
+import { MAX_ALIASES, parseYaml } from './parse-yaml.ts';
 
 type FileAnswer = Pick<RequiredSources, 'file' | 'fileProblem'>;
 
 /** The first file that exists counts, even when it is malformed. */
-const FILES = ['.sluice.yaml', '.trunk/trunk.yaml'];
-const MAX_BYTES = 64 * 1024;
-const MAX_ALIASES = 100;
+const FILES = [CONFIGURATION_FILE, '.trunk/trunk.yaml'];
 const MAX_NAMES = 100;
 const MAX_NAME_LENGTH = 255;
 /** An app is named by its slug or its id. */
@@ -26,12 +25,14 @@ export async function readRequiredSources(
   const files = await Promise.all(FILES.map((path) => git.findFile(base, path)));
   const bytes = files.find((file) => file !== undefined);
   const answer = bytes === undefined ? NOTHING_SAID : withoutAppsOnPlainGit(parseConfiguration(bytes), repository);
-  const names = [...new Set(repository.checks.map(({ name }) => name))];
-  return { ...answer, protection: names.length === 0 ? undefined : names, commands: digestCommands(repository.checks) };
+  const checks = checksOfFile(repository, files[0]);
+  if ('problem' in checks) return { ...answer, protection: undefined, commands: '', checksProblem: checks.problem };
+  const names = [...new Set(checks.map(({ name }) => name))];
+  return { ...answer, protection: names.length === 0 ? undefined : names, commands: digestCommands(checks) };
 }
 
 export function parseConfiguration(bytes: Buffer): FileAnswer {
-  const parsed = parseYaml(bytes);
+  const parsed = parseYaml(bytes, MAX_ALIASES);
   if (parsed === 'unreadable') return problem('START_TEST_RUN_CONFIG_PARSING_FAILURE');
   if (parsed === null || parsed === undefined) return NOTHING_SAID;
   if (!isMapping(parsed)) return problem('START_TEST_RUN_CONFIG_PARSING_FAILURE');
@@ -44,18 +45,6 @@ export function parseConfiguration(bytes: Buffer): FileAnswer {
   if (statuses === undefined) return NOTHING_SAID;
   if (!areStatuses(statuses)) return problem('START_TEST_RUN_CONFIG_BAD_REQUIRED_STATUSES');
   return { file: unique(statuses), fileProblem: undefined };
-}
-
-function parseYaml(bytes: Buffer): unknown {
-  if (bytes.length > MAX_BYTES) return 'unreadable';
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    const document = parseDocument(text, { prettyErrors: false });
-    return document.errors.length > 0 ? 'unreadable' : document.toJS({ maxAliasCount: MAX_ALIASES });
-  } catch {
-    // The file is not UTF-8, has too many YAML aliases, or is nested too deep for the parser.
-    return 'unreadable';
-  }
 }
 
 function problem(fileProblem: StartProblem): FileAnswer {

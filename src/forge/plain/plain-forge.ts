@@ -20,6 +20,7 @@ import {
   isAncestor,
   listLine,
   listMissing,
+  readFile,
 } from '../candidate/commits.ts';
 import { landCandidate } from '../candidate/land.ts';
 import {
@@ -58,7 +59,7 @@ export function createPlainForge({ testBranchPrefix = 'sluice', ...options }: Pl
   const read = createReader(git);
   return {
     ...refReads(read),
-    ...bound(accessOf(read), { isAncestor, findTree, listLine, checkOut }),
+    ...bound(accessOf(read), { isAncestor, findTree, listLine, checkOut, readFile }),
     ...candidateParts(read, testBranchPrefix),
     async checkAccess(repository) {
       const location = parseLocation(repository.git);

@@ -1,7 +1,7 @@
 import type { OrganizationId, Scope, Token } from '../accounts.ts';
 import type { ProvenPerson } from '../proven-person.ts';
 import type { QueueId } from '../queues.ts';
-import type { RepositoryId, RepositoryRef, RunnerCheck } from '../repositories.ts';
+import type { FileChecksGrant, RepositoryId, RepositoryRef, RunnerCheck } from '../repositories.ts';
 import type { DeliveryState, WebhookFormat, WebhookId } from '../webhooks.ts';
 import { bytes, flag, id, json, number, oneOf, orNull, text } from './columns.ts';
 
@@ -46,6 +46,7 @@ export const REPOSITORY = {
   run_hooks: flag,
   checks: json<readonly RunnerCheck[]>(),
   junit: json<readonly string[]>(),
+  file_checks: orNull(json<FileChecksGrant>()),
   trust_checks: flag,
   created_at: number,
   updated_at: number,

@@ -11,6 +11,7 @@ import { tokensOfPeople } from './010-tokens-of-people.ts';
 import { figuresWithoutOrders } from './011-figures-without-orders.ts';
 import { waitingChanges } from './012-waiting-changes.ts';
 import { testedTrees } from './013-tested-trees.ts';
+import { fileChecks } from './014-file-checks.ts';
 import type { Migration } from './migration.ts';
 
 /** In order: the first is version 1. */
@@ -28,4 +29,5 @@ export const MIGRATIONS: readonly Migration[] = [
   figuresWithoutOrders,
   waitingChanges,
   testedTrees,
+  fileChecks,
 ];
