@@ -1,4 +1,4 @@
-import type { Job, JobEnd, LeftFiles } from '../../check-runner/runner.ts';
+import type { Job, LeftFiles } from '../../check-runner/runner.ts';
 import { type Candidate, compositionOf } from '../../engine/model/candidate.ts';
 import type { CheckConclusion, CheckStatus } from '../../engine/model/check.ts';
 import { LOWEST_PRIORITY_VALUE } from '../../engine/model/priority.ts';
@@ -12,15 +12,13 @@ import { candidateIdOf } from '../core/entry-id.ts';
 import { formatRef } from '../core/find-queue.ts';
 import { testBranchOf } from '../queue/entry-run.ts';
 import { uploadsOf } from '../queue/report-check.ts';
+import { jobHeading, runJob } from './check-job.ts';
 import { CheckLog } from './check-log.ts';
 import { DONE, type EffectAnswer, type EffectRun } from './effect-run.ts';
 import { handInReports } from './hand-in-reports.ts';
 
-const DEFAULT_TIMEOUT_MINUTES = 60;
 /** Another server may decide the candidate: this one polls the queue for it. */
 const POLL_EVERY_MS = 2_000;
-/** When the machine shuts down, the server also gets its stop signal within this time. */
-const SHUTDOWN_MS = 1_000;
 const RETRY = { firstMs: 200, capMs: 10_000, spread: 1 };
 
 interface CheckRun extends EffectRun {
@@ -75,54 +73,27 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
   const { app, found, forge, repository, candidate, testRunId, stop } = run;
   const sha = candidate.commit?.sha;
   if (sha === undefined) return;
-  const timeoutMinutes = check.timeoutMinutes ?? DEFAULT_TIMEOUT_MINUTES;
   const log = await openLog(run, check);
   const started = candidate.checks.find(({ name }) => name === check.name)?.startedAt ?? 0;
   // The newest attempt counts, and the clock of the server that began the last one may have been ahead.
   const begin = () => Math.max(app.clock.now(), started + 1);
   let startedAt = begin();
-  const isClosed = app.checkRunner.safety.closesNetwork && check.network !== true;
-  const output = new NetworkErrors();
-  const job = app.checkRunner.run(
-    {
-      share: found.id,
-      rank: rankOf(run),
-      command: check.prepare === undefined ? check.command : PREPARED,
-      timeoutMs: timeoutMinutes * 60_000,
-      network: check.network === true,
-      userNamespaces: check.userNamespaces === true,
-      variables: { ...check.env, ...commandVariables(check), ...checkVariables(run, candidate, check) },
-      prepare: ({ folder, isIsolated }) => forge.checkOut({ repository, sha, folder, isIsolated }),
-      onStart: async () => {
-        startedAt = begin();
-        await log.add(Buffer.from(heading(run, check)));
-        await report(run, check, { startedAt, status: 'IN_PROGRESS' });
-      },
-      onOutput: (bytes) => {
-        if (isClosed) output.read(bytes);
-        return log.add(bytes);
-      },
-      ...reportsOf(run, check, log),
+  const job = {
+    ...{ app, forge, repository, sha, check, share: found.id, rank: rankOf(run) },
+    variables: checkVariables(run, candidate, check),
+    onStart: async () => {
+      startedAt = begin();
+      await log.add(Buffer.from(heading(run, check)));
+      await report(run, check, { startedAt, status: 'IN_PROGRESS' });
     },
-    stop,
-  );
-  const end = await withoutShutdown(run, await job);
-  const result = describeEnd(end, { timeoutMinutes, ranMs: Math.max(0, app.clock.now() - startedAt) });
-  const { conclusion } = result;
-  const text = conclusion !== 'SUCCESS' && output.areFound ? `${result.text} ${NO_NETWORK}` : result.text;
+    onOutput: (bytes: Buffer) => log.add(bytes),
+    ...reportsOf(run, check, log),
+  };
+  const { conclusion, text } = await runJob(job, stop);
   await log.end(`\n[Sluice] ${text}\n`);
   if (conclusion === undefined) return;
   const summary = conclusion === 'SUCCESS' ? text : `${text} Read its output: sluice logs ${testRunId}`;
   await report(run, check, { startedAt, status: 'COMPLETED', conclusion, summary });
-}
-
-/** A shell gets each command as it is written, and the second only after the first passed. */
-const PREPARED =
-  '/bin/sh -c "$SLUICE_PREPARE" || { code=$?; echo "[Sluice] prepare failed with exit code $code"; exit $code; }; exec /bin/sh -c "$SLUICE_RUN"';
-
-// SPEC R64
-function commandVariables({ prepare, command }: RunnerCheck): Readonly<Record<string, string>> {
-  return prepare === undefined ? {} : { SLUICE_PREPARE: prepare, SLUICE_RUN: command };
 }
 
 /** The reports are stored before the result, so that the judgement of a failure finds them. */
@@ -164,13 +135,6 @@ async function recordReading({ app, testRunId }: CheckRun, check: string): Promi
   return 'the server ended twice while it read them.';
 }
 
-/** A shutdown of the machine kills checks and servers in any order: such an end of a check is no result. */
-async function withoutShutdown({ app, stop }: CheckRun, end: JobEnd): Promise<JobEnd> {
-  if (end.kind !== 'killed' || CRASHES.has(end.signal)) return end;
-  await pause(app.clock, SHUTDOWN_MS);
-  return stop.aborted ? { kind: 'stopped' } : end;
-}
-
 /** Jobs run by the priority of their pull requests. */
 function rankOf({ found, candidate }: CheckRun): number {
   const priorities = candidate.members.map(({ prNumber }) => getIn(found.queue.entries, prNumber)?.priority.value ?? 0);
@@ -183,69 +147,11 @@ async function openLog({ app, testRunId: candidateId }: CheckRun, { name: check 
   return new CheckLog(app, key, earlier?.size ?? 0);
 }
 
-function heading({ app, candidate, found }: CheckRun, { name, command, network, prepare }: RunnerCheck): string {
+function heading({ app, candidate, found }: CheckRun, check: RunnerCheck): string {
   const prs = compositionOf(candidate).map(({ prNumber }) => `#${prNumber}`);
   const subject = prs.length === 0 ? 'without any pull request' : `with ${prs.join(' ')}`;
   const place = `${found.queue.branch} at ${candidate.base.sha.slice(0, 12)} ${subject}`;
-  const commit = `commit ${candidate.commit?.sha ?? ''}`;
-  // Readers of a failed download need this first.
-  const closed =
-    app.checkRunner.safety.closesNetwork && network !== true ? ', without network (--check-network opens it)' : '';
-  return `[Sluice] "${name}" on ${place}, ${commit}${closed}\n${[prepare, command].flatMap((line) => (line === undefined ? [] : `[Sluice] $ ${line}\n`)).join('')}`;
-}
-
-const NO_NETWORK =
-  'It ran in a sandbox without network, and its output tells of a network error: --check-network opens it.';
-const ERRORS =
-  /ENOTFOUND|EAI_AGAIN|ENETUNREACH|getaddrinfo|could not resolve|name resolution|network is unreachable|no such host|name or service not known/i;
-
-// SPEC R50
-class NetworkErrors {
-  areFound = false;
-  #end = '';
-
-  read(bytes: Buffer): void {
-    if (this.areFound) return;
-    const text = this.#end + bytes.toString('latin1');
-    this.areFound = ERRORS.test(text);
-    this.#end = text.slice(-40);
-  }
-}
-
-/** Signals that a crashing program causes itself. */
-const CRASHES: ReadonlySet<string> = new Set(['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGSYS', 'SIGTRAP']);
-
-/** The exit codes of a shell that could not run the command. */
-const SHELL_CODES: { readonly [code: number]: string } = {
-  126: ' (a command cannot be executed)',
-  127: ' (a command was not found)',
-};
-
-interface CheckEnd {
-  /** Undefined where there is no result. */
-  readonly conclusion: CheckConclusion | undefined;
-  readonly text: string;
-}
-
-// SPEC R31, R34
-function describeEnd(end: JobEnd, facts: { readonly timeoutMinutes: number; readonly ranMs: number }): CheckEnd {
-  const after = `after ${(facts.ranMs / 1_000).toFixed(1)} s`;
-  switch (end.kind) {
-    case 'exited':
-      return end.code === 0
-        ? { conclusion: 'SUCCESS', text: `Passed ${after}.` }
-        : { conclusion: 'FAILURE', text: `Failed with exit code ${end.code}${SHELL_CODES[end.code] ?? ''} ${after}.` };
-    case 'killed':
-      if (CRASHES.has(end.signal)) return { conclusion: 'FAILURE', text: `Crashed (${end.signal}) ${after}.` };
-      // The machine or a person killed the check, which says nothing about the code.
-      return { conclusion: 'CANCELLED', text: `Ended by ${end.signal} from outside ${after}.` };
-    case 'timed_out':
-      return { conclusion: 'TIMED_OUT', text: `Did not end within ${facts.timeoutMinutes} minutes, and was killed.` };
-    case 'impossible':
-      return { conclusion: 'FAILURE', text: end.problem };
-    case 'stopped':
-      return { conclusion: undefined, text: `Stopped ${after}: its result is not needed here any more.` };
-  }
+  return jobHeading(app, check, `${place}, commit ${candidate.commit?.sha ?? ''}`);
 }
 
 interface Progress {

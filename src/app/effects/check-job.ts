@@ -1,0 +1,150 @@
+import { delimiter } from 'node:path';
+import type { Job, JobEnd } from '../../check-runner/runner.ts';
+import type { CheckConclusion } from '../../engine/model/check.ts';
+import type { Forge } from '../../forge/forge.ts';
+import type { ForgeRepository } from '../../forge/forge-repository.ts';
+import { pause } from '../../lib/clock.ts';
+import type { Sha } from '../../lib/sha.ts';
+import type { RunnerCheck } from '../../storage/repositories.ts';
+import type { App } from '../core/app.ts';
+
+const DEFAULT_TIMEOUT_MINUTES = 60;
+/** When the machine shuts down, the server also gets its stop signal within this time. */
+const SHUTDOWN_MS = 1_000;
+
+/** A check on a commit. */
+export interface CheckJob extends Pick<Job, 'share' | 'rank' | 'variables' | 'onStart' | 'onOutput' | 'reports'> {
+  readonly app: Pick<App, 'checkRunner' | 'clock'>;
+  readonly forge: Forge;
+  readonly repository: ForgeRepository;
+  readonly sha: Sha;
+  readonly check: RunnerCheck;
+}
+
+export interface CheckEnd {
+  /** Undefined where there is no result. */
+  readonly conclusion: CheckConclusion | undefined;
+  readonly text: string;
+}
+
+/** Runs it in its turn, and says how it ended. */
+export async function runJob(job: CheckJob, stop: AbortSignal): Promise<CheckEnd> {
+  const { app, forge, repository, sha, check } = job;
+  const { checkRunner, clock } = app;
+  const timeoutMinutes = check.timeoutMinutes ?? DEFAULT_TIMEOUT_MINUTES;
+  const isClosed = isClosedFor(app, check);
+  const signs = new OutputSigns();
+  let startedAt = clock.now();
+  const run = checkRunner.run(
+    {
+      ...job,
+      command: check.prepare === undefined ? check.command : PREPARED,
+      timeoutMs: timeoutMinutes * 60_000,
+      network: check.network === true,
+      userNamespaces: check.userNamespaces === true,
+      variables: { ...check.env, ...commandVariables(check), ...job.variables },
+      prepare: ({ folder, isIsolated }) => forge.checkOut({ repository, sha, folder, isIsolated }),
+      onStart: () => {
+        startedAt = clock.now();
+        return job.onStart();
+      },
+      onOutput: (bytes) => {
+        signs.read(bytes);
+        return job.onOutput(bytes);
+      },
+    },
+    stop,
+  );
+  const end = await withoutShutdown(job, await run, stop);
+  const { conclusion, text } = describeEnd(end, { timeoutMinutes, ranMs: Math.max(0, clock.now() - startedAt) });
+  return { conclusion, text: text + remedyFor(end, isClosed, signs) };
+}
+
+function isClosedFor({ checkRunner }: Pick<App, 'checkRunner'>, { network }: RunnerCheck): boolean {
+  return checkRunner.safety.closesNetwork && network !== true;
+}
+
+/** The first lines of a log. Readers of a failed download need to know of the network. */
+export function jobHeading(app: Pick<App, 'checkRunner'>, check: RunnerCheck, where: string): string {
+  const closed = isClosedFor(app, check) ? ', without network (--check-network opens it)' : '';
+  const commands = [check.prepare, check.command].flatMap((line) => (line === undefined ? [] : `[Sluice] $ ${line}\n`));
+  return `[Sluice] "${check.name}" on ${where}${closed}\n${commands.join('')}`;
+}
+
+/** A shell gets each command as it is written, and the second only after the first passed. */
+const PREPARED =
+  '/bin/sh -c "$SLUICE_PREPARE" || { code=$?; echo "[Sluice] prepare failed with exit code $code"; exit $code; }; exec /bin/sh -c "$SLUICE_RUN"';
+
+// SPEC R64
+function commandVariables({ prepare, command }: RunnerCheck): Readonly<Record<string, string>> {
+  return prepare === undefined ? {} : { SLUICE_PREPARE: prepare, SLUICE_RUN: command };
+}
+
+/** A shutdown of the machine kills checks and servers in any order: such an end of a check is no result. */
+async function withoutShutdown({ app }: CheckJob, end: JobEnd, stop: AbortSignal): Promise<JobEnd> {
+  if (end.kind !== 'killed' || CRASHES.has(end.signal)) return end;
+  await pause(app.clock, SHUTDOWN_MS);
+  return stop.aborted ? { kind: 'stopped' } : end;
+}
+
+const NETWORK =
+  /ENOTFOUND|EAI_AGAIN|ENETUNREACH|getaddrinfo|could not resolve|name resolution|network is unreachable|no such host|name or service not known/i;
+const READ_ONLY = /EROFS|read-only file system|EACCES: permission denied, (?:mkdir|open|rename)/i;
+
+/** Looks for what a failure may come from. */
+// SPEC R50
+class OutputSigns {
+  isOffline = false;
+  isReadOnly = false;
+  #end = '';
+
+  read(bytes: Buffer): void {
+    const text = this.#end + bytes.toString('latin1');
+    this.isOffline ||= NETWORK.test(text);
+    this.isReadOnly ||= READ_ONLY.test(text);
+    this.#end = text.slice(-60);
+  }
+}
+
+/** The likely reason of a failure, and what helps. */
+// SPEC R50, R65
+function remedyFor(end: JobEnd, isClosed: boolean, signs: OutputSigns): string {
+  if (end.kind !== 'exited' || end.code === 0) return '';
+  if (end.code === 127) {
+    const folders = (process.env['PATH'] ?? '').split(delimiter).join(', ');
+    return ` A check finds commands in ${folders}: install it there, or name its folder in SLUICE_RUNNER_TOOLS.`;
+  }
+  if (isClosed && signs.isOffline)
+    return ' It ran in a sandbox without network, and its output tells of a network error: --check-network opens it.';
+  return signs.isReadOnly ? ' It wrote where a check cannot: its work tree, $HOME and $TMPDIR are its own.' : '';
+}
+
+/** Signals that a crashing program causes itself. */
+const CRASHES: ReadonlySet<string> = new Set(['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGSYS', 'SIGTRAP']);
+
+/** The exit codes of a shell that could not run the command. */
+const SHELL_CODES: { readonly [code: number]: string } = {
+  126: ' (a command cannot be executed)',
+  127: ' (a command was not found)',
+};
+
+// SPEC R31, R34
+function describeEnd(end: JobEnd, facts: { readonly timeoutMinutes: number; readonly ranMs: number }): CheckEnd {
+  const after = `after ${(facts.ranMs / 1_000).toFixed(1)} s`;
+  switch (end.kind) {
+    case 'exited':
+      return end.code === 0
+        ? { conclusion: 'SUCCESS', text: `Passed ${after}.` }
+        : { conclusion: 'FAILURE', text: `Failed with exit code ${end.code}${SHELL_CODES[end.code] ?? ''} ${after}.` };
+    case 'killed':
+      if (CRASHES.has(end.signal)) return { conclusion: 'FAILURE', text: `Crashed (${end.signal}) ${after}.` };
+      // The machine or a person killed the check, which says nothing about the code.
+      return { conclusion: 'CANCELLED', text: `Ended by ${end.signal} from outside ${after}.` };
+    case 'timed_out':
+      return { conclusion: 'TIMED_OUT', text: `Did not end within ${facts.timeoutMinutes} minutes, and was killed.` };
+    case 'impossible':
+      return { conclusion: 'FAILURE', text: end.problem };
+    case 'stopped':
+      return { conclusion: undefined, text: `Stopped ${after}: its result is not needed here any more.` };
+  }
+}
