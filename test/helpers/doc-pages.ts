@@ -25,7 +25,7 @@ export function shellBlocks(page: string, heading?: string): string {
 }
 
 const WITHOUT_ARGUMENTS =
-  /^sluice (?:pr status|queue (?:create|update)|upload(?: --wait)?|tests (?:quarantine|show)|restore|.*(?: ID|…|HOST|COMMAND).*)$/;
+  /^sluice (?:ci exec|pr status|queue (?:create|update)|upload(?: --wait)?|tests (?:quarantine|show)|restore|.*(?: ID|…|HOST|COMMAND).*)$/;
 
 /** Commands that stand in a sentence or a table. Those without their arguments are only named there. */
 export function inlineCommands(page: string): string {
