@@ -238,7 +238,7 @@ describe('the scripts of docs/ci', () => {
       return { ...last, outputs };
     }
 
-    it('run a command, tell what is tested, and upload results [G75]', async () => {
+    it('run a command, name the pull requests under test, and upload results [G75]', async () => {
       const job = await openJob();
       assert.equal((await use(job, { mode: 'exec', command: 'npm test\necho "$(( 1 + 1 )) $0"' })).text, '2 bash\n');
       assert.equal((await use(job, { mode: 'exec', command: 'false; true' })).code, 1);

@@ -155,6 +155,21 @@ describe('sluice ci exec', () => {
     }
   });
 
+  it('takes no answer of something else for that of a server [W74]', async () => {
+    for (const [status, body] of [
+      [200, '{}'],
+      [200, 'null'],
+      [404, '<html>'],
+    ] as const) {
+      const other = createServer((_, response) => {
+        response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+      });
+      const args = ['--branch', '0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55', '--interval', '1s', ...SH, 'sleep 2; exit 3'];
+      assert.equal((await exec(args, { ...CLOSED, SLUICE_URL: await listen(other) }).ended).code, 3);
+      other.close();
+    }
+  });
+
   it('does not wait for a server that keeps silent [W74]', async () => {
     let asked = 0;
     const silent = createServer(() => {
@@ -221,7 +236,7 @@ describe('sluice ci info', () => {
     assert.deepEqual([isWanted, status, typeof endedAt], [true, 'SUCCEEDED', 'string']);
   });
 
-  it('says what is wrong with a commit, a token and a folder [W71]', async () => {
+  it('explains an unknown commit, a wrong token and a folder without git [W71]', async () => {
     const unknown = await info(['--sha', 'c'.repeat(40), '-R', queue.name]);
     assert.deepEqual([unknown.code, /No test run here has the commit/.test(unknown.err)], [1, true], unknown.err);
     const short = await info(['--sha', 'c0ffee', '-R', queue.name]);

@@ -52,7 +52,7 @@ export function fencesOf(page: string): readonly Fence[] {
   }));
 }
 
-/** What a CI runs: the shell blocks of a page, `run` and `script` of its YAML, `sh` of its Groovy; of a YAML file the same. */
+/** Scripts that a CI runs: the shell blocks of a page, `run` and `script` of its YAML, `sh` of its Groovy; of a YAML file the same. */
 export function scriptsOf(page: string): readonly string[] {
   if (page.endsWith('.yml')) return scriptsIn(parse(readPage(page)));
   return fencesOf(page).flatMap(({ language, text }) => {

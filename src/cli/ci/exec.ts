@@ -3,10 +3,11 @@ import { backoffMs } from '../../lib/backoff.ts';
 import { parseDuration } from '../core/arguments.ts';
 import { type Given, row } from '../core/command.ts';
 import type { Context } from '../core/context.ts';
-import { CliError, EXIT } from '../core/exit.ts';
+import { type CliError, EXIT } from '../core/exit.ts';
+import type { BodyOf } from '../core/operations.ts';
 import { clean, say } from '../core/terminal.ts';
 import { type CommandTree, startCommand } from './command-tree.ts';
-import { formatEndReason, nameRun, RUN_TAKES, type RunInfo } from './find-run.ts';
+import { formatEndReason, type GivenRun, nameRun, RUN_TAKES, type RunInfo } from './find-run.ts';
 
 /** As sysexits says "temporary failure": the pull request is tested again, or has left. */
 const NOT_WANTED = 75;
@@ -71,37 +72,32 @@ function passSignals(tree: CommandTree, graceMs: number): () => void {
   };
 }
 
-interface Asking {
-  readonly intervalMs: number;
-  readonly signal: AbortSignal;
-}
-
 /** Undefined when nothing can be known, or when the command ended first. */
 // SPEC W74
 async function untilUseless(
   context: Context,
-  named: Parameters<typeof nameRun>[1],
-  { intervalMs, signal }: Asking,
+  named: GivenRun,
+  { intervalMs, signal }: { readonly intervalMs: number; readonly signal: AbortSignal },
 ): Promise<RunInfo | undefined> {
   const wait = { firstMs: intervalMs, capMs: Math.max(intervalMs, LONGEST_PAUSE_MS) };
-  let run: Awaited<ReturnType<typeof nameRun>> | undefined;
+  let run: BodyOf<'getTestRunInfo'> | undefined;
   let isTold = false;
   for (let failures = 0; !signal.aborted; ) {
     let atLeastMs = 0;
     try {
       run ??= await nameRun(context, named);
       const info = await context.client.call('getTestRunInfo', run, { retries: 0, timeoutMs: TIMEOUT_MS, signal });
-      if (!info.isWanted) return info;
+      // Something else may answer there.
+      if (info?.isWanted === false) return info;
       failures = 0;
     } catch (error) {
       if (signal.aborted) return undefined;
-      if (!(error instanceof CliError)) throw error;
-      const isAway = error.exitCode === EXIT.unavailable || error.status === 429;
-      if (!isTold) say(`sluice: ${clean(error.message.split('\n')[0] ?? '')} The command goes on.`);
-      if (!isAway) return undefined;
+      const { exitCode, status, retryAfter = 0, message } = error as Partial<CliError>;
+      if (!isTold) say(`sluice: ${clean(message?.split('\n')[0] ?? '')} The command goes on.`);
+      if (exitCode !== EXIT.unavailable && status !== 429) return undefined;
       isTold = true;
       failures += 1;
-      atLeastMs = (error.retryAfter ?? 0) * 1000;
+      atLeastMs = retryAfter * 1000;
     }
     const pauseMs = Math.max(atLeastMs, backoffMs(failures, { ...wait, spread: Math.random() }));
     await delay(pauseMs, undefined, { signal }).catch(() => undefined);

@@ -1,4 +1,5 @@
-import { parseRepo, type RepoRef } from '../core/arguments.ts';
+import { present } from '../../lib/present.ts';
+import { parseRepo } from '../core/arguments.ts';
 import { findCheckout } from '../core/checkout.ts';
 import type { Given } from '../core/command.ts';
 import type { Context } from '../core/context.ts';
@@ -25,15 +26,11 @@ const TEST_BRANCH = /(?:^|\/)([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})(?:-bisec
 export async function nameRun(context: Context, { repo, ...given }: GivenRun): Promise<BodyOf<'getTestRunInfo'>> {
   const { branch, sha } = await findTested(given, { environment: process.env, findCheckout });
   const testRunId = TEST_BRANCH.exec(branch ?? '')?.[1];
-  if (testRunId !== undefined && given.sha === undefined) return { testRunId, ...of(repo) };
+  if (testRunId !== undefined && given.sha === undefined) return { testRunId, ...present({ repo }) };
   if (sha !== undefined) return { repo: repo ?? (await findRepo(context)).repo, sha };
   throw usageError(
     'Say which commit or branch is tested: --sha or --branch. Neither CI nor a git work tree here tells it.',
   );
-}
-
-function of(repo: RepoRef | undefined): { readonly repo?: RepoRef } {
-  return repo === undefined ? {} : { repo };
 }
 
 /** Why its result is not wanted any more, with the code of the reason. */
