@@ -64,6 +64,7 @@ const BRANCHES: Readonly<Record<string, readonly [summary: string, load: () => P
     'Upload test reports; fail only for tests that are not quarantined',
     async () => (await import('./upload/upload.ts')).UPLOAD,
   ],
+  ci: ['Know in a job of CI what it tests, and stop with it', async () => (await import('./ci/ci.ts')).CI],
   tests: ['Find flaky tests, and quarantine them', async () => (await import('./tests/tests.ts')).TESTS],
   simulate: [
     'Compare settings on simulated pull requests',
@@ -95,6 +96,7 @@ const ACT_FOR_ORGANIZATIONS = new Set([
   'pr',
   'watch',
   'logs',
+  'ci',
   'mcp',
   'token',
   'session',

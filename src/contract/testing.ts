@@ -40,6 +40,9 @@ const CONCLUSIONS = [
   'TIMED_OUT',
 ] as const;
 
+const RUN_STATUSES = ['IN_PROGRESS', 'FAILED', 'CANCELLED', 'SUCCEEDED'] as const;
+const RUN_PURPOSES = ['LINE', 'SEARCH', 'HEAD', 'REPAIR', 'DIRECT'] as const;
+
 const CheckQuarantine = record(
   'CheckQuarantine',
   'What quarantine makes of the failed tests of a required check (of a failed check: queue setting honorQuarantine).',
@@ -97,12 +100,7 @@ const TestRun = record('TestRun', 'One test run.', {
   testBranch: text('The branch that CI tests.'),
   testBranchSha: text('Its commit; empty while it is not built.'),
   createdAt: Type.Optional(instant('When the test run began.')),
-  status: Type.Optional(
-    outputEnum(
-      ['IN_PROGRESS', 'FAILED', 'CANCELLED', 'SUCCEEDED'],
-      'How it stands. CANCELLED: abandoned before it was decided.',
-    ),
-  ),
+  status: Type.Optional(outputEnum(RUN_STATUSES, 'How it stands. CANCELLED: abandoned before it was decided.')),
   checkSuites: list(
     object('Checks that belong together.', { checkRuns: list(CheckRun, 'The checks of the suite.') }),
     'Checks seen.',
@@ -128,7 +126,7 @@ const TestRun = record('TestRun', 'One test run.', {
       'Of dependentPrs, those that have not landed: what it is tested on top of now. Only with includeDecided.',
     ),
     purpose: outputEnum(
-      ['LINE', 'SEARCH', 'HEAD', 'REPAIR', 'DIRECT'],
+      RUN_PURPOSES,
       'LINE: in queue order. SEARCH: looks for the culprits of a failure, or ahead. HEAD: the target branch itself. REPAIR: one that may mend it. DIRECT: lands without a run. Only with includeDecided.',
     ),
     cause: CauseOut,
@@ -253,6 +251,64 @@ export const reportCheck = operation('reportCheck', {
       ],
     },
   },
+});
+
+/** The example with the fields of `getTestRunInfo`. */
+const EXAMPLE_INFO = {
+  testRunId: EXAMPLE_TEST_RUN.testRunId,
+  repo: EXAMPLE_REPO,
+  targetBranch: 'main',
+  purpose: 'LINE',
+  status: 'CANCELLED',
+  isWanted: false,
+  attempt: 1,
+  baseSha: '2f1c7d0e5b6a8c9d0e1f2a3b4c5d6e7f8a9b0c1d',
+  testBranch: EXAMPLE_TEST_RUN.testBranch,
+  testBranchSha: EXAMPLE_TEST_RUN.testBranchSha,
+  prNumbers: [7],
+  dependentPrs: [5],
+  createdAt: EXAMPLE_TEST_RUN.createdAt,
+  endedAt: '2026-09-17T10:18:41.000Z',
+  endReason: 'PREREQUISITE_MERGE_ITEM_CANCELLED',
+  endedByPr: 5,
+};
+
+export const getTestRunInfo = operation('getTestRunInfo', {
+  scope: 'read',
+  isOnlyOnV1: true,
+  summary: 'Read what a test run tests, and whether its result is still wanted',
+  description:
+    'For a job of CI, which knows its branch or its commit and no target branch. The id of the test run is enough; a commit needs repo.',
+  body: Type.Object(
+    {
+      repo: Type.Optional({ ...Repo, description: 'The repository; absent: wherever the test run is.' }),
+      testRunId: Type.Optional(TestRunId),
+      sha: Type.Optional(commitId('The tested commit, instead of testRunId.')),
+    },
+    exactlyOneOf('testRunId', 'sha'),
+  ),
+  reply: Type.Object({
+    testRunId: uuid('Id of the test run.'),
+    repo: Repo,
+    targetBranch: text('The branch of the queue.'),
+    purpose: outputEnum(RUN_PURPOSES, 'As in getMergeQueueTestingDetails.'),
+    status: outputEnum(RUN_STATUSES, 'How it stands. CANCELLED: abandoned before it was decided.'),
+    isWanted: boolean('False once it has ended and has not passed: no result of it changes anything then.'),
+    attempt: integer('From 1: how many runs of the same pull requests on the same commits there are, with this one.'),
+    baseSha: text('The commit of the target branch that it is built on.'),
+    testBranch: text('The branch that CI tests.'),
+    testBranchSha: text('Its commit; empty while it is not built.'),
+    prNumbers: list(Type.Integer(), 'The pull requests under test; none where the target branch itself is.'),
+    dependentPrs: list(Type.Integer(), 'Pull requests merged in beneath and not under test.'),
+    createdAt: instant('When the test run began.'),
+    ...optional({
+      endedAt: instant('When it ended.'),
+      endReason: text('Why, as a code of reasons.'),
+      endedByPr: integer('The pull request that caused it, if one did.'),
+    }),
+  }),
+  errors: ['REPOSITORY_NOT_FOUND', 'TEST_RUN_NOT_FOUND'],
+  example: { body: { testRunId: EXAMPLE_TEST_RUN.testRunId }, reply: EXAMPLE_INFO },
 });
 
 export const listMergeQueueTestingResults = operation('listMergeQueueTestingResults', {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { CheckRunView } from '../../src/app/queue/candidate-view.ts';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { findRunnerFolder } from '../../src/check-runner/local/local-runner.ts';
-import { findMarked } from '../../src/check-runner/local/marked-processes.ts';
 import { listJobs } from '../../src/check-runner/local/work-folder.ts';
+import { findMarked } from '../../src/lib/marked-processes.ts';
 import { type TestServer, until } from './harness.ts';
 import type { ServerWorld, TestQueue } from './test-queue.ts';
 

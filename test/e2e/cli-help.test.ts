@@ -8,7 +8,7 @@ import { EXIT_CODES_TEXT } from '../../src/cli/core/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { settingInputs } from '../../src/contract/settings.ts';
-import { listPages } from '../helpers/doc-pages.ts';
+import { listPages, scriptsOf } from '../helpers/doc-pages.ts';
 import { sluice } from './kept-sluice.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -106,7 +106,7 @@ describe('the help', () => {
   it('knows every command and option that the README and the docs show', async () => {
     const commands = (await listCommands()).toSorted((a, b) => b.path.length - a.path.length);
     const everywhere = commands.at(-1)?.command.options.map(({ long }) => long) ?? [];
-    const shown = listPages().flatMap(readCommands);
+    const shown = [...listPages(), 'deploy/action/action.yml'].flatMap(readCommands);
     assert.ok(shown.length > 150, `${shown.length} commands are shown`);
     for (const { page, line } of shown) {
       const found = commands.find(({ path }) => line === path || line.startsWith(`${path} `));
@@ -122,17 +122,23 @@ describe('the help', () => {
   });
 });
 
-/** The commands in shell blocks and inline code, without comments, quoted words and what follows in a pipe. */
+/** The commands in scripts and inline code, without comments, quoted words and what follows in a pipe. */
 function readCommands(page: string): { page: string; line: string }[] {
   const text = readFileSync(`${root}/${page}`, 'utf8').replaceAll('\\\n', ' ');
-  const blocks = [...text.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block = '']) => block.split('\n'));
+  const blocks = scriptsOf(page).flatMap((script) => script.replaceAll('\\\n', ' ').split('\n'));
   const inline = [...text.replaceAll(/^```.*?^```/gms, '').matchAll(/`((?:npx )?sluice [^`]+)`/g)].map(
     ([, one = '']) => one,
   );
   return [...blocks, ...inline].flatMap((raw) => {
-    const bare = raw.replace(/\s#.*$/, '').replaceAll(/'[^']*'|"[^"]*"/g, 'x');
-    const [, words] = /(?:^|[;&|(] *)(?:npx )?(sluice [^;&|)<>]+)/.exec(bare) ?? [];
-    return words === undefined ? [] : [{ page, line: words.trim().replaceAll(/\s+/g, ' ') }];
+    const named = raw
+      .trim()
+      .replace(/\s#.*$/, '')
+      .replace('"$SLUICE"', 'sluice');
+    const bare = named.replaceAll(/'[^']*'|"[^"]*"/g, 'x');
+    const [, words = ''] = /(?:^|[;&|(] *)(?:npx |exec )?(sluice [^;&|)<>]+)/.exec(bare) ?? [];
+    // Behind `--` stands a command of somebody else.
+    const [line = ''] = words.trim().replaceAll(/\s+/g, ' ').split(' -- ');
+    return line === '' ? [] : [{ page, line }];
   });
 }
 

@@ -205,6 +205,8 @@ describe('the commands of cli.md work', PATIENCE, () => {
     await writeFile(join(clone.folder, 'monitor.yaml'), JSON.stringify(monitor));
     assert.match(await clone.follow(shellBlocks(page, 'Tests'), ids), /retention_days +90/);
     await clone.follow(shellBlocks(page, 'Uploading test results'), ids);
+    await clone.run('git fetch -q origin main && git checkout -q --detach FETCH_HEAD');
+    assert.match(await clone.follow(shellBlocks(page, 'In a job of CI'), ids), /isWanted": true/);
     await clone.follow(inlineCommands(page), LOGIN);
   });
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -25,7 +26,7 @@ export function shellBlocks(page: string, heading?: string): string {
 }
 
 const WITHOUT_ARGUMENTS =
-  /^sluice (?:pr status|queue (?:create|update)|upload(?: --wait)?|tests (?:quarantine|show)|restore|.*(?: ID|…|HOST|COMMAND).*)$/;
+  /^sluice (?:ci exec|pr status|queue (?:create|update)|upload(?: --wait)?|tests (?:quarantine|show)|restore|.*(?: ID|…|HOST|COMMAND).*)$/;
 
 /** Commands that stand in a sentence or a table. Those without their arguments are only named there. */
 export function inlineCommands(page: string): string {
@@ -37,4 +38,36 @@ export function inlineCommands(page: string): string {
   const complete = (command: string) =>
     WITHOUT_ARGUMENTS.test(command) ? `${/^sluice[a-z ]*(?= |$)/.exec(command)?.[0]} --help` : command;
   return commands.map(complete).join('\n');
+}
+
+interface Fence {
+  readonly language: string;
+  readonly text: string;
+}
+
+export function fencesOf(page: string): readonly Fence[] {
+  return [...readPage(page).matchAll(/^```(\w*)\n(.*?)^```/gms)].map(([, language = '', text = '']) => ({
+    language,
+    text,
+  }));
+}
+
+/** Scripts that a CI runs: the shell blocks of a page, `run` and `script` of its YAML, `sh` of its Groovy; of a YAML file the same. */
+export function scriptsOf(page: string): readonly string[] {
+  if (page.endsWith('.yml')) return scriptsIn(parse(readPage(page)));
+  return fencesOf(page).flatMap(({ language, text }) => {
+    if (language === 'sh') return [text];
+    if (language === 'yaml') return scriptsIn(parse(text));
+    if (language !== 'groovy') return [];
+    const found = [...text.matchAll(/\bsh (?:'''(.*?)'''|'([^'\n]+)')/gs)];
+    return found.map(([, long, short = '']) => (long ?? short).replaceAll('\\\\', '\\'));
+  });
+}
+
+function scriptsIn(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, part]) => {
+    if (key === 'run' && typeof part === 'string') return [part];
+    return key === 'script' && Array.isArray(part) ? [part.join('\n')] : scriptsIn(part);
+  });
 }

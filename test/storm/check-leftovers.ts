@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findMarked } from '../../src/check-runner/local/marked-processes.ts';
+import { findMarked } from '../../src/lib/marked-processes.ts';
 import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
 import type { QueueRow } from '../../src/storage/queues.ts';
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';

@@ -31,9 +31,15 @@ interface CandidateContext {
   readonly reuses: string | undefined;
 }
 
-const PURPOSES = { main: 'LINE', bisection: 'SEARCH', head: 'HEAD', repair: 'REPAIR', direct: 'DIRECT' } as const;
+export const PURPOSES = {
+  main: 'LINE',
+  bisection: 'SEARCH',
+  head: 'HEAD',
+  repair: 'REPAIR',
+  direct: 'DIRECT',
+} as const;
 
-const STATUSES: { readonly [State in CandidateState]: CandidateView['status'] } = {
+export const STATUSES: { readonly [State in CandidateState]: CandidateView['status'] } = {
   waiting: 'IN_PROGRESS',
   building: 'IN_PROGRESS',
   testing: 'IN_PROGRESS',

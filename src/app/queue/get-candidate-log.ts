@@ -63,7 +63,8 @@ async function findTestRun(app: App, caller: Caller, input: GetCandidateLog): An
   return { candidateId, candidate: presentState(found.queue, row), repository: found.repository };
 }
 
-async function findQueueOf(app: App, caller: Caller, row: CandidateRow): Promise<FoundQueue | undefined> {
+/** The queue of a candidate, if the caller may see it. */
+export async function findQueueOf(app: App, caller: Caller, row: CandidateRow): Promise<FoundQueue | undefined> {
   const loaded = await app.queues.find(row.queueId);
   const repository = loaded && (await app.directory.findRepositoryById(loaded.repositoryId));
   if (loaded === undefined || repository === undefined || !maySee(caller, repository)) return undefined;

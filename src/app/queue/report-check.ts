@@ -59,7 +59,7 @@ function refuseReporter({ checks }: Repository, row: CandidateRow, name: string)
 }
 
 // SPEC C13
-async function findTestRun(app: App, { id }: Repository, of: TestRunName): Answer<CandidateRow> {
+export async function findTestRun(app: App, { id }: Repository, of: TestRunName): Answer<CandidateRow> {
   const queueIds = await app.directory.listQueueIds(id);
   if ('sha' in of) return (await app.store.queueRecords.findCandidateBySha(queueIds, of.sha)) ?? notFound(of);
   const row = await app.store.queueRecords.findCandidateById(parseCandidateId(of.testRunId));

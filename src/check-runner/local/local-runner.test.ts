@@ -5,8 +5,8 @@ import { after, before, describe, it } from 'node:test';
 import { aRunner, findWorkingProtections, UIDS } from '../../../test/helpers/local-runner.ts';
 import { pluck } from '../../../test/helpers/pluck.ts';
 import { Fault } from '../../lib/fault.ts';
+import { findMarked } from '../../lib/marked-processes.ts';
 import type { CheckRunner, Job, JobEnd, ProtectionKind } from '../runner.ts';
-import { findMarked } from './marked-processes.ts';
 import { listJobs, removeLeftovers } from './work-folder.ts';
 
 const NEVER = new AbortController().signal;

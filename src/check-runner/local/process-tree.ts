@@ -1,8 +1,8 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '../../lib/fault.ts';
-import { askMarkedToEnd, killMarked, MARK } from './marked-processes.ts';
-import { forEachProcess, kill, readProc, readStat } from './proc.ts';
+import { killMarked, MARK, signalMarked } from '../../lib/marked-processes.ts';
+import { forEachProcess, kill, readProc, readStat } from '../../lib/proc.ts';
 import type { Wrapped } from './protection.ts';
 import type { User } from './user.ts';
 
@@ -99,7 +99,7 @@ export class ProcessTree {
   stop(): void {
     if (this.#token === undefined) this.#kill('SIGTERM');
     // A signal to the process group would end the sandbox itself and kill everything in it at once.
-    else void askMarkedToEnd(innerMarkOf(this.#mark)).catch(() => undefined);
+    else void signalMarked(innerMarkOf(this.#mark), 'SIGTERM').catch(() => undefined);
     const timer = setTimeout(() => void this.#forceEnd(), GRACE_MS);
     this.#exit.finally(() => clearTimeout(timer)).catch(() => undefined);
   }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { assert } from '../../lib/assert.ts';
-import { forEachProcess, readProc } from './proc.ts';
+import { forEachProcess, readProc } from '../../lib/proc.ts';
 
 /** A uid and gid for one command, without an account. */
 export interface User {

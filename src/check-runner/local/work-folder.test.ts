@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { Fault } from '../../lib/fault.ts';
-import { findMarked, MARK } from './marked-processes.ts';
+import { findMarked, MARK } from '../../lib/marked-processes.ts';
 import { createJobFolder, createWorkFolder, giveTo, removeFolder, removeLeftovers } from './work-folder.ts';
 
 const UIDS = { first: 61_064, last: 61_099 };

@@ -3,9 +3,9 @@ import { chmod, chown, lstat, mkdir, readdir, readFile, rm, rmdir, writeFile } f
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '../../lib/fault.ts';
+import { killMarked } from '../../lib/marked-processes.ts';
+import { readStat } from '../../lib/proc.ts';
 import { succeeds } from '../../lib/succeeds.ts';
-import { killMarked } from './marked-processes.ts';
-import { readStat } from './proc.ts';
 import { killProcessesOf, type UidRange, type User } from './user.ts';
 
 /** The parent folder of this runner's jobs. */

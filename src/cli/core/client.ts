@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { readVersion } from '../../lib/version.ts';
-import { type Answer, exchange, TimeoutError } from './exchange.ts';
+import { type Answer, type ExchangeOptions, exchange, TimeoutError } from './exchange.ts';
 import { CliError, EXIT } from './exit.ts';
 import { type AnswerOf, type BodyOf, type OperationName, routeOf } from './operations.ts';
 import { describeProblem, type ProblemDocument } from './problem.ts';
@@ -22,6 +22,8 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /** How often an answer with `Retry-After` is waited for. */
   readonly retries?: number;
+  /** Breaks the call off. */
+  readonly signal?: AbortSignal;
 }
 
 /** A body that is produced while it is sent. */
@@ -64,13 +66,13 @@ export class Client {
   async call<Name extends OperationName>(
     name: Name,
     body: BodyOf<Name>,
-    { timeoutMs = TIMEOUT_MS, retries = RETRIES }: CallOptions = {},
+    { timeoutMs = TIMEOUT_MS, retries = RETRIES, signal }: CallOptions = {},
   ): Promise<AnswerOf<Name>> {
     const token = this.#token();
     const { method, path, isRead } = routeOf(name);
     const headers = { ...this.#headersFor(token), 'content-type': 'application/json' };
     const init = { method, headers, body: JSON.stringify(body) };
-    const send = () => this.#send(path, init, { isRead, timeoutMs });
+    const send = () => this.#send(path, init, { isRead, timeoutMs, signal });
     return this.#parse(await this.#sendPatiently(send, retries), token) as AnswerOf<Name>;
   }
 
@@ -123,11 +125,11 @@ export class Client {
   async #send(
     path: string,
     init: Init,
-    how: { readonly isRead: boolean; readonly timeoutMs: number; readonly isSecondTry?: true },
+    how: Pick<ExchangeOptions, 'timeoutMs' | 'signal'> & { readonly isRead: boolean; readonly isSecondTry?: true },
   ): Promise<Answer> {
     try {
       const headers = { ...init.headers, ...commonHeaders() };
-      return await exchange(this.url + path, { ...init, headers, timeoutMs: how.timeoutMs });
+      return await exchange(this.url + path, { ...init, headers, timeoutMs: how.timeoutMs, signal: how.signal });
     } catch (error) {
       // The server may have done a write before the connection broke, so only a read is retried.
       if (how.isRead && how.isSecondTry === undefined && isReset(error)) {

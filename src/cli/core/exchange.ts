@@ -16,6 +16,7 @@ export interface ExchangeOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export class TimeoutError extends Error {
@@ -23,12 +24,12 @@ export class TimeoutError extends Error {
 }
 
 /** One request and its answer. `fetch` does the same, and takes longer to load than the rest of a command. */
-export function exchange(url: string, { method, headers, body, timeoutMs }: ExchangeOptions): Promise<Answer> {
+export function exchange(url: string, { method, headers, body, timeoutMs, signal }: ExchangeOptions): Promise<Answer> {
   // An import would read all exports of the module, and with them load the WebSocket of `fetch`.
   const { request } = process.getBuiltinModule(url.startsWith('https:') ? 'node:https' : 'node:http');
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
   return new Promise((resolve, reject) => {
-    const asked = request(url, { method, headers: { ...headers, ...length } });
+    const asked = request(url, { method, headers: { ...headers, ...length }, signal });
     const timer = setTimeout(() => asked.destroy(new TimeoutError()), timeoutMs);
     asked.on('error', reject);
     asked.on('close', () => clearTimeout(timer));

@@ -13,6 +13,7 @@ describe('--json with fields [W34]', () => {
     ['pr status --json 7', 'pr status --json 7'],
     ['queue show --json local/acme/app main', 'queue show --json local/acme/app main'],
     ['queue list --json', 'queue list --json'],
+    ['ci exec -- jest --json a,b --json=c', 'ci exec -- jest --json a,b --json=c'],
   ] as const) {
     it(`reads ${given}`, () => {
       assert.equal(splitJsonFields(given.split(' ')).join(' '), expected);

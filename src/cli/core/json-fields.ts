@@ -6,12 +6,16 @@ const FIELDS = /^[A-Za-z_]\w*(?:,[A-Za-z_]\w*)*$/;
  * `--json number,state` and `--json=number,state` as `--json --json-fields=number,state`. A word without a comma counts
  * as a field only behind a command and its arguments: in `sluice --json queue list` it is the command.
  */
-export function splitJsonFields(argv: readonly string[]): string[] {
-  return argv.flatMap((word, index) => {
+export function splitJsonFields(all: readonly string[]): string[] {
+  // Behind `--` stands a command of somebody else.
+  const end = all.includes('--') ? all.indexOf('--') : all.length;
+  const argv = all.slice(0, end);
+  const own = argv.flatMap((word, index) => {
     if (word.startsWith('--json=')) return ['--json', `--json-fields=${word.slice('--json='.length)}`];
     if (word === '--json' && areFields(argv, index + 1)) return ['--json', `--json-fields=${argv[index + 1]}`];
     return argv[index - 1] === '--json' && areFields(argv, index) ? [] : [word];
   });
+  return [...own, ...all.slice(end)];
 }
 
 function areFields(argv: readonly string[], index: number): boolean {

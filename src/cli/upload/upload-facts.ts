@@ -6,7 +6,7 @@ import { parseRepositoryUrl } from '../../flaky/identity/repository-url.ts';
 import { cutVariant } from '../../flaky/identity/test-id.ts';
 import type { Checkout } from '../../git/read-checkout.ts';
 import type { RepoRef } from '../core/arguments.ts';
-import { usageError } from '../core/exit.ts';
+import { CliError, usageError } from '../core/exit.ts';
 import { clean } from '../core/terminal.ts';
 import type { UploadOptions } from './options.ts';
 
@@ -15,10 +15,13 @@ export type GivenFacts = Partial<UploadOptions>;
 /** The facts sent with the reports. A text that is empty is not sent. */
 export type UploadFacts = Awaited<ReturnType<typeof chooseFacts>>;
 
-export interface FactSources {
+interface RunSources {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Called only for facts that no other source has. */
   readonly findCheckout: () => Promise<Checkout | undefined>;
+}
+
+export interface FactSources extends RunSources {
   readonly findRepo: (checkout: Checkout | undefined) => Promise<RepoRef>;
 }
 
@@ -27,25 +30,15 @@ const NO_RULES = { testBranchPrefix: 'sluice-test', stableBranches: [] };
 
 // SPEC W6
 export async function chooseFacts(given: GivenFacts, sources: FactSources) {
-  const { environment } = sources;
   if (given.testRunId !== undefined && given.check === undefined) {
     throw usageError('Say which check of the candidate these are the results of: --check.');
   }
-  const env: Env = (name) => environment[name] || undefined;
-  const envs = new Map(Object.entries(environment).map(([name, value]) => [name, value ?? '']));
-  const ci = readCiFacts({ envs, commit: NO_COMMIT, rules: NO_RULES });
-  const commit = readCiCommit(ci.platform, env);
-  const event = readEvent(ci.platform === 'github' ? await readText(env('GITHUB_EVENT_PATH') ?? '') : '');
-  let asked: Promise<Checkout | undefined> | undefined;
-  const checkout = (): Promise<Checkout | undefined> => {
-    asked ??= sources.findCheckout();
-    return asked;
-  };
+  const { envs, ci, commit, event, checkout, branch } = await readRun(sources);
   const repo = given.repo ?? parseRepositoryUrl(commit.repoUrl ?? '') ?? (await sources.findRepo(await checkout()));
   return {
     repo,
     sha: given.sha ?? (await chooseSha(commit, event, checkout)),
-    branch: given.branch ?? (await chooseBranch(ci.branch || cleanBranch(commit.branch ?? ''), checkout)),
+    branch: given.branch ?? (await chooseBranch(branch, checkout)),
     prNumber: given.pr ?? (ci.prNumber || null),
     jobName: given.job ?? nameJob(jobNameOf(ci, envs)),
     jobUrl: given.jobUrl ?? (/^https?:\/\/\S+$/i.test(ci.jobUrl) ? ci.jobUrl : ''),
@@ -56,6 +49,34 @@ export async function chooseFacts(given: GivenFacts, sources: FactSources) {
     // Some systems count from 0, which the server does not accept.
     jobAttempt: given.attempt ?? (jobAttemptOf(envs) || null),
   };
+}
+
+/** The branch and the commit alone; undefined where neither CI nor git tells. */
+export async function findTested(given: Pick<GivenFacts, 'branch' | 'sha'>, sources: RunSources) {
+  const { commit, event, checkout, branch } = await readRun(sources);
+  const orNone = (found: Promise<string>): Promise<string | undefined> =>
+    found.catch((error) => {
+      if (error instanceof CliError) return undefined;
+      throw error;
+    });
+  return {
+    branch: given.branch ?? (await orNone(chooseBranch(branch, checkout))),
+    sha: given.sha ?? (await orNone(chooseSha(commit, event, checkout))),
+  };
+}
+
+async function readRun({ environment, findCheckout }: RunSources) {
+  const env: Env = (name) => environment[name] || undefined;
+  const envs = new Map(Object.entries(environment).map(([name, value]) => [name, value ?? '']));
+  const ci = readCiFacts({ envs, commit: NO_COMMIT, rules: NO_RULES });
+  const commit = readCiCommit(ci.platform, env);
+  const event = readEvent(ci.platform === 'github' ? await readText(env('GITHUB_EVENT_PATH') ?? '') : '');
+  let asked: Promise<Checkout | undefined> | undefined;
+  const checkout = (): Promise<Checkout | undefined> => {
+    asked ??= findCheckout();
+    return asked;
+  };
+  return { envs, ci, commit, event, checkout, branch: ci.branch || cleanBranch(commit.branch ?? '') };
 }
 
 /** The merge with the target branch is another commit each time: two runs of one change share only its head. */

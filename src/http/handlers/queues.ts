@@ -4,6 +4,7 @@ import { getCandidateLog } from '../../app/queue/get-candidate-log.ts';
 import { getMergeQueueMetrics } from '../../app/queue/get-merge-queue-metrics.ts';
 import { getMergeQueueTestingDetails } from '../../app/queue/get-merge-queue-testing-details.ts';
 import { getQueueHealth } from '../../app/queue/get-queue-health.ts';
+import { getTestRunInfo } from '../../app/queue/get-test-run-info.ts';
 import { listMergeQueueTestingResults } from '../../app/queue/list-merge-queue-testing-results.ts';
 import { listQueues } from '../../app/queue/list-queues.ts';
 import { listQueueMoments } from '../../app/queue/past.ts';
@@ -55,6 +56,7 @@ export const QUEUES_ROUTES: readonly Route[] = [
   }),
   route(healthContract.getQueueHealth, getQueueHealth),
   route(testingContract.getMergeQueueTestingDetails, getMergeQueueTestingDetails),
+  route(testingContract.getTestRunInfo, getTestRunInfo),
   route(testingContract.listMergeQueueTestingResults, listMergeQueueTestingResults),
   route(candidateLogContract.getCandidateLog, getCandidateLog),
   route(testingContract.reportCheck, (app, caller, { repo, testRunId, sha, ...body }) => {

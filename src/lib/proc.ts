@@ -46,7 +46,7 @@ function listNames(): readonly string[] {
 }
 
 /** A negative pid is a process group. One that is gone, or may not be signalled, stays as it is. */
-export function kill(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
+export function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
@@ -58,5 +58,6 @@ export function kill(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
 export function readStat(pid: number) {
   const text = readProc(pid, 'stat');
   const fields = text === undefined ? [] : text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return { state: fields[0], parent: Number(fields[1]), flags: Number(fields[6]), startedAt: fields[19] };
+  const [state, parent, group] = fields;
+  return { state, parent: Number(parent), group: Number(group), flags: Number(fields[6]), startedAt: fields[19] };
 }

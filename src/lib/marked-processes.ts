@@ -21,9 +21,9 @@ export async function killMarked(mark: string): Promise<void> {
   }
 }
 
-/** Sends SIGTERM to every process whose mark begins with this. */
-export async function askMarkedToEnd(mark: string): Promise<void> {
-  for (const pid of await findMarked(mark)) kill(pid, 'SIGTERM');
+/** Sends a signal to every process whose mark begins with this. */
+export async function signalMarked(mark: string, signal: NodeJS.Signals): Promise<void> {
+  for (const pid of await findMarked(mark)) kill(pid, signal);
 }
 
 export async function findMarked(mark: string): Promise<readonly number[]> {
