@@ -8,7 +8,8 @@ import type { Context } from './core/context.ts';
 import { CliError, usageError } from './core/exit.ts';
 import type { AnswerOf } from './core/operations.ts';
 import { formatFacts, formatRows } from './core/table.ts';
-import { clean, formatTime, paint } from './core/terminal.ts';
+import { clean, formatTime, paint, say, write } from './core/terminal.ts';
+import { TRY, tryChecks } from './try-checks.ts';
 
 interface Check {
   readonly name: string;
@@ -29,6 +30,7 @@ const ADD_OPTIONS = {
   '--grant-network': 'Let the checks in .sluice.yaml ask for the network of the machine.',
   '--grant-user-namespaces': 'Let the checks in .sluice.yaml ask for user namespaces.',
   '--grant-minutes <minutes>': ['The longest timeout in .sluice.yaml (60), 1 to 10080.', parseIntegerWithin(1, 10_080)],
+  '--no-try': 'Do not run the checks once on the head of main.',
   '--trust-checks': 'Run the checks even if nothing can keep them from the files of the server.',
   '--no-trust-checks': 'Undo --trust-checks.',
   '--run-hooks': 'Run hooks of the repository when the queue changes a branch. Only for a path.',
@@ -56,9 +58,39 @@ const add = row({
     for (const note of reply.notes) facts.push(['note', clean(note)]);
     const hasQueue = context.isJson || (await findWhetherQueued(context, repo));
     const next = hasQueue ? '' : `Next: sluice queue create ${formatRepo(repo)} main`;
-    context.show(reply, () => `${paint('bold', formatRepo(repo))} is registered.\n${formatFacts(facts)}${next}`);
+    const isTried = wantsTry(context, reply, options);
+    context.show(
+      reply,
+      () => `${paint('bold', formatRepo(repo))} is registered.\n${formatFacts(facts)}${isTried ? '' : next}`,
+    );
+    if (isTried) await tryAfterAdding(context, reply, next);
   },
 });
+
+/** A repository that has checks shows at once whether they can run. */
+function wantsTry({ isJson }: Context, reply: RegisteredRepository, options: Given<typeof ADD_OPTIONS>): boolean {
+  const isAsked = options.check !== undefined || options.fileChecks === true;
+  return isAsked && options.try !== false && !isJson && hasChecks(reply) && reply.checksBlocked === null;
+}
+
+function hasChecks({ checks, fileChecks }: RegisteredRepository): boolean {
+  return checks.length > 0 || fileChecks !== null;
+}
+
+/** The repository is registered, also if its checks fail. */
+async function tryAfterAdding(context: Context, { repo }: RegisteredRepository, next: string): Promise<void> {
+  say('Trying its checks on the head of main (--no-try leaves that out):');
+  try {
+    const hasPassed = await tryChecks(context, { repo });
+    if (next !== '') write(next);
+    if (!hasPassed)
+      say(`A queue would hold until main passes. Mend it, and try again: sluice repo try ${formatRepo(repo)}`);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    say(`No try: ${error.message}\nTry it later: sluice repo try ${formatRepo(repo)}`);
+    if (next !== '') write(next);
+  }
+}
 
 function grantText({
   network,
@@ -119,7 +151,7 @@ const remove = commandFor('removeRepository', {
 
 export const REPO: Row = {
   examples: ["sluice repo add local/acme/app --git /srv/git/app.git --check test='npm test'", 'sluice repo list'],
-  rows: { add, list, remove },
+  rows: { add, try: TRY, list, remove },
 };
 
 function collectCheck(text: string, before: readonly Check[] | false | undefined): readonly Check[] {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as repositoriesContract from '../../contract/repositories.ts';
+import type { HoldCause } from '../../engine/model/queue.ts';
 import { digestCommands } from '../../forge/digest-commands.ts';
 import type { Forge } from '../../forge/forge.ts';
 import type { RepositoryIdentity, RepositoryRegister } from '../../forge/hosting.ts';
@@ -58,11 +59,15 @@ async function endHolds(app: App, caller: Caller, { id }: Repository): Promise<v
   const reason = 'the commands of its checks changed';
   for (const queueId of await app.directory.listQueueIds(id)) {
     await app.queues.run(queueId, ({ hold, state }) =>
-      hold?.cause.kind === 'checks' && state === 'RUNNING'
+      hold !== undefined && isOfCommands(hold.cause) && state === 'RUNNING'
         ? { kind: 'queue_updated', at: app.clock.now(), actor: caller.name, settings: {}, state, reason }
         : undefined,
     );
   }
+}
+
+function isOfCommands(cause: HoldCause): boolean {
+  return cause.kind === 'checks' || cause.reason === 'START_TEST_RUN_CONFIG_BAD_CHECKS';
 }
 
 /** The forge id and a block are dropped: a new registration means the repository that has the name now. */

@@ -98,6 +98,22 @@ export class Client {
     return this.#parse(answer, token) as AnswerOf<Name>;
   }
 
+  /** For an operation that answers line by line, for as long as it takes. */
+  async *lines(name: 'tryChecks', body: BodyOf<'tryChecks'>): AsyncGenerator<string> {
+    const token = this.#token();
+    const headers = { ...this.#headersFor(token), ...commonHeaders(), 'content-type': 'application/json' };
+    const { requestLines } = await import('./read-lines.ts');
+    try {
+      const asked = { headers, body: JSON.stringify(body), idleMs: STREAM_IDLE_MS };
+      const answer = await requestLines(this.url + routeOf(name).path, asked);
+      if ('status' in answer) this.#parse(answer, token);
+      else for await (const line of answer) if (line !== '') yield line;
+    } catch (error) {
+      if (error instanceof CliError) throw error;
+      throw new CliError(EXIT.unavailable, describeConnectionError(error, this.url, STREAM_IDLE_MS));
+    }
+  }
+
   /** For paths without a token: /readyz, /openapi.json. */
   async get(path: string): Promise<unknown> {
     const answer = await this.#send(path, { method: 'GET', headers: {} }, { isRead: true, timeoutMs: TIMEOUT_MS });

@@ -14,6 +14,7 @@ import type * as testActs from '../../contract/test-acts.ts';
 import type * as testHistory from '../../contract/test-history.ts';
 import type * as testSettings from '../../contract/test-settings.ts';
 import type * as testing from '../../contract/testing.ts';
+import type * as tryChecks from '../../contract/try-checks.ts';
 import type * as uploader from '../../contract/uploader.ts';
 import type * as uploads from '../../contract/uploads.ts';
 import type * as webhooks from '../../contract/webhooks.ts';
@@ -34,6 +35,7 @@ type Contract = typeof access &
   typeof testHistory &
   typeof testSettings &
   typeof testing &
+  typeof tryChecks &
   typeof uploader &
   typeof uploads &
   typeof webhooks;

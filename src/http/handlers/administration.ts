@@ -6,16 +6,18 @@ import type { Caller } from '../../app/core/caller.ts';
 import { inspectRepository } from '../../app/repositories/inspect-repository.ts';
 import { registerRepository } from '../../app/repositories/register-repository.ts';
 import { listRepositories, removeRepository } from '../../app/repositories/repositories.ts';
+import { tryChecks } from '../../app/repositories/try-checks.ts';
 import { createBackup, restoreBackup } from '../../app/upkeep/backup.ts';
 import { describeServer } from '../../app/upkeep/server-metrics.ts';
 import * as accessContract from '../../contract/access.ts';
 import * as repositoriesContract from '../../contract/repositories.ts';
 import * as serverContract from '../../contract/server.ts';
+import * as tryContract from '../../contract/try-checks.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import { readVersion } from '../../lib/version.ts';
 import { describeHealth } from '../core/health-metrics.ts';
 import { requestCountsOf } from '../core/request-counts.ts';
-import { type Route, route } from '../core/route.ts';
+import { type Route, route, streamRoute } from '../core/route.ts';
 
 export const ACCESS_ROUTES: readonly Route[] = [
   route(accessContract.createOrganization, createOrganization),
@@ -32,6 +34,7 @@ export const REPOSITORIES_ROUTES: readonly Route[] = [
   route(repositoriesContract.listRepositories, listRepositories),
   route(repositoriesContract.inspectRepository, inspectRepository),
   route(repositoriesContract.removeRepository, removeRepository),
+  streamRoute(tryContract.tryChecks, tryChecks),
 ];
 
 // SPEC A32

@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import { PassThrough, type Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import type { LeftFiles } from '../../check-runner/runner.ts';
+import type { RequestOf } from '../../contract/operation.ts';
+import type { CheckProgress, tryChecks as operation } from '../../contract/try-checks.ts';
+import { CONFIGURATION_FILE, checksOfFile } from '../../forge/candidate/file-checks.ts';
+import { Fault } from '../../lib/fault.ts';
+import type { Sha } from '../../lib/sha.ts';
+import type { FileChecksGrant, Repository, RunnerCheck } from '../../storage/repositories.ts';
+import type { App } from '../core/app.ts';
+import type { Caller } from '../core/caller.ts';
+import { findRepository, formatRef, getForge, toForgeRepository } from '../core/find-queue.ts';
+import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
+import { jobHeading, runJob } from '../effects/check-job.ts';
+import { explainBlockedChecks } from './repositories.ts';
+
+/** A caller who may grant everything also tries everything. */
+const EVERYTHING: FileChecksGrant = { network: true, userNamespaces: true, longestMinutes: 10_080 };
+const DEFAULT_BRANCH = 'main';
+const BEAT_MS = 20_000;
+/** Queues go first. */
+const RANK = Number.MAX_SAFE_INTEGER;
+
+/** Runs each check once on the head of the branch, as the queue would, and tells how it goes line by line. */
+// SPEC R70
+export async function tryChecks(app: App, caller: Caller, input: RequestOf<typeof operation>): Answer<Readable> {
+  const repository = await findRepository(app, caller, input.repo);
+  if (isRefusal(repository)) return repository;
+  const branch = input.targetBranch ?? DEFAULT_BRANCH;
+  const sha = await getForge(app, repository.host).findBranchHead(toForgeRepository(repository), branch);
+  if (sha === undefined)
+    return refuseField('/targetBranch', `names no branch: ${formatRef(repository)} has no ${branch}`);
+  const checks = await findChecks(app, repository, { sha, configuration: input.configuration });
+  return isRefusal(checks) ? checks : new Try(app, repository, { branch, sha, checks }).begin();
+}
+
+async function findChecks(
+  app: App,
+  repository: Repository,
+  { sha, configuration }: { readonly sha: Sha; readonly configuration: string | undefined },
+): Answer<readonly RunnerCheck[]> {
+  const isProposed = configuration !== undefined;
+  const known = { ...repository, fileChecks: isProposed ? EVERYTHING : repository.fileChecks };
+  const place = { repository: toForgeRepository(repository), sha, path: CONFIGURATION_FILE };
+  const file = isProposed ? Buffer.from(configuration) : await getForge(app, repository.host).readFile?.(place);
+  const checks = checksOfFile(known, file);
+  if ('problem' in checks) return refuseProblem(checks.problem, isProposed);
+  if (checks.length === 0) return refuseField('/repo', 'has no checks of the built-in runner');
+  const blocked = explainBlockedChecks(app, known);
+  return blocked === undefined ? checks : refuse('VALIDATION_FAILED', blocked, [{ path: '/repo', message: blocked }]);
+}
+
+function refuseProblem(problem: string, isProposed: boolean): Refusal {
+  return refuse('VALIDATION_FAILED', problem, [{ path: isProposed ? '/configuration' : '/repo', message: problem }]);
+}
+
+interface Subject {
+  readonly branch: string;
+  readonly sha: Sha;
+  readonly checks: readonly RunnerCheck[];
+}
+
+/** Ends with its reader. A slow reader slows the commands down. */
+class Try {
+  readonly #app: App;
+  readonly #repository: Repository;
+  readonly #subject: Subject;
+  readonly #stream = new PassThrough();
+  readonly #stop = new AbortController();
+
+  constructor(app: App, repository: Repository, subject: Subject) {
+    this.#app = app;
+    this.#repository = repository;
+    this.#subject = subject;
+  }
+
+  begin(): Readable {
+    this.#stream.once('close', () => this.#stop.abort());
+    this.#beatLater();
+    this.#runAll().catch((error: unknown) => this.#fail(error));
+    return this.#stream;
+  }
+
+  async #runAll(): Promise<void> {
+    const { branch, sha, checks } = this.#subject;
+    const failed: string[] = [];
+    for (const check of checks) if (!(await this.#runOne(check))) failed.push(check.name);
+    const at = `${branch} at ${sha.slice(0, 12)}`;
+    const text = failed.length === 0 ? `${at} passes.` : `${at} fails ${failed.join(', ')}.`;
+    await this.#write({ passed: failed.length === 0, text });
+    this.#stream.end();
+  }
+
+  async #runOne(check: RunnerCheck): Promise<boolean> {
+    const { branch, sha } = this.#subject;
+    const app = this.#app;
+    const { name } = check;
+    const repository = toForgeRepository(this.#repository);
+    const decoder = new StringDecoder('utf8');
+    const { junit = this.#repository.junit } = check;
+    const take = (left: LeftFiles) => this.#write({ check: name, output: `\n[Sluice] ${reportsText(left)}\n` });
+    const job = {
+      ...{ app, forge: getForge(app, repository.host), repository, sha, check },
+      ...{ share: `try ${repository.id}`, rank: RANK },
+      variables: {
+        ...{ CI: 'true', SLUICE: 'true', SLUICE_REPOSITORY: formatRef(repository), SLUICE_CHECK: name },
+        ...{ SLUICE_TARGET_BRANCH: branch, SLUICE_COMMIT: sha, SLUICE_BASE_COMMIT: sha },
+      },
+      onStart: () => this.#write({ check: name, output: jobHeading(app, check, `${branch}, commit ${sha}`) }),
+      onOutput: (bytes: Buffer) => this.#write({ check: name, output: decoder.write(bytes) }),
+      ...(junit.length === 0 ? {} : { reports: { globs: junit, take } }),
+    };
+    const { conclusion = 'CANCELLED', text } = await runJob(job, this.#stop.signal);
+    await this.#write({ check: name, conclusion, text });
+    return conclusion === 'SUCCESS';
+  }
+
+  async #write(line: CheckProgress): Promise<void> {
+    const { signal } = this.#stop;
+    if (signal.aborted || this.#stream.write(`${JSON.stringify(line)}\n`)) return;
+    await once(this.#stream, 'drain', { signal }).catch(() => undefined);
+  }
+
+  /** A proxy closes a connection that is silent. */
+  #beatLater(): void {
+    const cancel = this.#app.clock.after(BEAT_MS, () => {
+      this.#stream.write('\n');
+      this.#beatLater();
+    });
+    this.#stop.signal.addEventListener('abort', cancel, { once: true });
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    const isKnown = error instanceof Fault;
+    if (!isKnown) this.#app.log.error({ err: error }, 'a try of checks failed');
+    await this.#write({ passed: false, text: isKnown ? error.detail : 'The server failed; its log says more.' });
+    this.#stream.end();
+  }
+}
+
+function reportsText({ files, problems }: LeftFiles): string {
+  const found =
+    files.length === 0 ? 'No test report was left.' : `Test reports: ${files.map(({ name }) => name).join(', ')}.`;
+  return [found, ...problems].join(' ');
+}

@@ -1,0 +1,40 @@
+import { type Static, Type } from 'typebox';
+import { EXAMPLE_REPO, Repo, TargetBranch } from './common.ts';
+import { operationsOf } from './operation.ts';
+import { optional } from './schema.ts';
+
+const operation = operationsOf('Repositories');
+
+const Progress = Type.Union([
+  Type.Object({ check: Type.String(), output: Type.String() }),
+  Type.Object({ check: Type.String(), conclusion: Type.String(), text: Type.String() }),
+  Type.Object({ passed: Type.Boolean(), text: Type.String() }),
+]);
+
+/** A line of the reply. */
+export type CheckProgress = Static<typeof Progress>;
+
+export const tryChecks = operation('tryChecks', {
+  scope: 'instance',
+  isOnlyOnV1: true,
+  summary: 'Run the checks of the built-in runner once, on the head of a branch',
+  description:
+    'In the sandbox that a queue would use; nothing is landed or recorded. The reply is JSON documents, one a line, while the checks run: `output` of a `check`; its `conclusion` with a `text` that says what went wrong and what helps; and last `passed`. Empty lines keep the connection open. A reader that goes away ends the checks.',
+  body: Type.Object({
+    repo: Repo,
+    ...optional({
+      targetBranch: TargetBranch,
+      configuration: Type.String({
+        maxLength: 65_536,
+        description: 'The text of a `.sluice.yaml` to try. Absent: the checks that a queue would run.',
+      }),
+    }),
+  }),
+  reply: Type.String({ description: 'One JSON document a line.' }),
+  replyType: 'application/x-ndjson; charset=utf-8',
+  errors: ['REPOSITORY_NOT_FOUND', 'FORGE_UNAVAILABLE'],
+  example: {
+    body: { repo: EXAMPLE_REPO, targetBranch: 'main', configuration: 'checks: { unit: { run: npm test } }' },
+    reply: '{"check":"unit","output":"ok\\n"}\n{"passed":true,"text":"main at 2644671a3b19 passes."}\n',
+  },
+});

@@ -1,0 +1,115 @@
+// Checks that the repository's own file chooses, and tries of them, with a real server and its runner.
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { aCheckedQueue, assertNothingLeft, logOf, testRunOf, untilLeft } from './checks.ts';
+import { until } from './harness.ts';
+import { runSluice } from './run-sluice.ts';
+import { type TestQueue, useServer } from './test-queue.ts';
+
+const GRANT = { network: false, userNamespaces: false, longestMinutes: 10 };
+
+describe('checks of the repository’s file', () => {
+  const world = useServer({ SLUICE_RUNNER_PROTECTION: '' });
+
+  /** The file is on main before the queue begins. */
+  async function aQueueWith(text: string): Promise<TestQueue> {
+    const queue = await aCheckedQueue(world, [{ name: 'registered', command: 'exit 9' }]);
+    await queue.git.commit('main', { files: { '.sluice.yaml': text } });
+    await queue.api.ok('registerRepository', { repo: queue.repo, fileChecks: GRANT });
+    return queue;
+  }
+
+  it('[R60] [R64] test each pull request as main has them, prepared, and no pull request changes its own', async () => {
+    const queue = await aQueueWith(
+      'checks: { unit: { prepare: "echo ready > p", run: "cat p; echo $WHO; test ! -f bad", env: { WHO: ada } } }',
+    );
+    const good = await queue.submitOne({ 'new.txt': 'x', '.sluice.yaml': 'checks: { evil: { run: "exit 7" } }' });
+    assert.equal((await untilLeft(queue, good)).state, 'MERGED');
+    const text = await logOf(queue, await testRunOf(queue, good), 'unit');
+    assert.match(text, /\$ echo ready > p\n\[Sluice\] \$ cat p.*\nready\nada\n\n\[Sluice\] Passed/);
+    // It landed, so it tests the next one.
+    const next = await queue.submitOne({ 'next.txt': 'x' });
+    assert.equal((await untilLeft(queue, next)).state, 'FAILED');
+    assert.match(await logOf(queue, await testRunOf(queue, next), 'evil'), /Failed with exit code 7/);
+  });
+
+  it('[R64] say that prepare failed', async () => {
+    const queue = await aQueueWith('checks: { unit: { prepare: exit 5, run: "true" } }');
+    const number = await queue.submitOne();
+    assert.equal((await untilLeft(queue, number)).state, 'FAILED');
+    const text = await logOf(queue, await testRunOf(queue, number), 'unit');
+    assert.match(text, /\[Sluice\] prepare failed with exit code 5\n\n\[Sluice\] Failed with exit code 5/);
+  });
+
+  it('[R62] hold the queue where they ask for more than is granted, with the sentence, until it is granted', async () => {
+    const queue = await aQueueWith('checks: { unit: { run: "true", network: true } }');
+    const [number] = await queue.submitAll(2);
+    const held = await until('the queue is held', 30_000, async () => (await queue.getQueue()).held);
+    assert.match(
+      held.text,
+      /\.sluice\.yaml: checks\.unit asks for the network, which is not granted: an administrator/,
+    );
+    await queue.api.ok('registerRepository', { repo: queue.repo, fileChecks: { ...GRANT, network: true } });
+    assert.equal((await untilLeft(queue, number ?? 0)).state, 'MERGED');
+  });
+
+  it('[R63] go neither with trust in everybody, nor to a token without the scope instance', async () => {
+    const queue = await aQueueWith('checks: { unit: { run: "true" } }');
+    const trusted = { repo: queue.repo, trustChecks: true };
+    const problem = await queue.api.refused('400 VALIDATION_FAILED', 'registerRepository', trusted);
+    assert.match(problem.detail, /fileChecks.*cannot go with trustChecks/);
+  });
+});
+
+describe('a try of checks', () => {
+  const world = useServer({ SLUICE_RUNNER_PROTECTION: '' });
+  const run = (queue: TestQueue, args: readonly string[]) =>
+    runSluice(['repo', 'try', queue.name, ...args], {
+      SLUICE_URL: world.server.url,
+      SLUICE_TOKEN: world.server.token,
+    }).ended;
+
+  it('[R70] [W76] shows the output as it comes, what went wrong, and lands nothing', async () => {
+    const queue = await aCheckedQueue(world, [
+      { name: 'good', command: 'cat a.txt; touch report.xml' },
+      { name: 'bad', command: 'no-such-tool' },
+    ]);
+    await queue.api.ok('registerRepository', { repo: queue.repo, junit: ['*.xml'] });
+    const { code, out, err } = await run(queue, []);
+    assert.equal(code, 1, err);
+    assert.match(out, /\[Sluice\] "good" on main, commit [0-9a-f]{40}, without network/);
+    assert.match(out, /Test reports: report\.xml\./);
+    assert.match(out, /✓ good: Passed after/);
+    assert.match(out, /✗ bad: .*127 \(a command was not found\).* SLUICE_RUNNER_TOOLS\./);
+    assert.match(out, /main at [0-9a-f]{12} fails bad\.\n$/);
+    await assertNothingLeft(world.server);
+  });
+
+  it('[R70] [W76] takes a proposed file, and refuses a bad one', async () => {
+    const queue = await aCheckedQueue(world, []);
+    const file = join(queue.git.folder, 'proposed.yaml');
+    await writeFile(file, 'checks: { unit: { run: "echo proposed" } }');
+    const { code, out } = await run(queue, ['main', '--file', file]);
+    assert.equal(code, 0);
+    assert.match(out, /\nproposed\n\n?✓ unit: Passed/);
+    await writeFile(file, 'checks: { unit: { walk: 1 } }');
+    const refused = await run(queue, ['--file', file]);
+    assert.equal(refused.code, 1);
+    assert.match(refused.err, /checks\.unit\.walk is unknown; a check has run, prepare/);
+    assert.match((await run(queue, ['gone'])).err, /names no branch/);
+  });
+
+  it('[R70] ends the commands when its reader goes away', async () => {
+    const queue = await aCheckedQueue(world, [{ name: 'long', command: 'echo begun; sleep 600' }]);
+    const running = runSluice(['repo', 'try', queue.name], {
+      SLUICE_URL: world.server.url,
+      SLUICE_TOKEN: world.server.token,
+    });
+    await until('it has begun', 15_000, async () => (running.output.out.includes('\nbegun\n') ? true : undefined));
+    running.kill('SIGKILL');
+    await running.ended;
+    await assertNothingLeft(world.server);
+  });
+});
