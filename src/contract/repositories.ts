@@ -15,6 +15,7 @@ const Check = record('RunnerCheck', 'A check of the built-in runner.', {
   timeoutMinutes: nullable('integer', 'When it is killed; null for the default.'),
   network: boolean("Whether it may use the network of the server's machine."),
   userNamespaces: boolean('Whether it may make user namespaces, as the sandboxes of browsers do.'),
+  prepare: nullable('string', 'What runs before the command, in the same place.'),
 });
 
 const grantFields = {
@@ -48,7 +49,9 @@ const Repository = record('Repository', 'A repository that Sluice knows.', repos
 const EXAMPLE = {
   repo: EXAMPLE_REPO,
   git: '/srv/git/app.git',
-  checks: [{ name: 'test', command: 'npm test', timeoutMinutes: null, network: false, userNamespaces: false }],
+  checks: [
+    { name: 'test', command: 'npm test', timeoutMinutes: null, network: false, userNamespaces: false, prepare: null },
+  ],
   junit: ['reports/*.xml'],
   fileChecks: null,
   trustChecks: false,
@@ -82,6 +85,10 @@ export const registerRepository = operation('registerRepository', {
         }),
         { maxItems: 100, description: 'Checks of the built-in runner.' },
       ),
+      configuration: Type.String({
+        maxLength: 65_536,
+        description: 'The checks as the text of a `.sluice.yaml`, instead of `checks`. They may ask for everything.',
+      }),
       junit: Type.Array(nameText(250, 'A glob: * ? [a-z] {a,b}, and ** for any folders, with at most 10 stars.'), {
         maxItems: 100,
         description: 'Globs of the test reports.',

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { EXAMPLE_REPO, Repo, TargetBranch } from './common.ts';
 import { operationsOf } from './operation.ts';
-import { optional } from './schema.ts';
+import { list, nullable, optional } from './schema.ts';
 
 const operation = operationsOf('Repositories');
 
@@ -13,6 +13,27 @@ const Progress = Type.Union([
 
 /** A line of the reply. */
 export type CheckProgress = Static<typeof Progress>;
+
+export const proposeChecks = operation('proposeChecks', {
+  scope: 'instance',
+  isOnlyOnV1: true,
+  summary: 'Propose the checks of a repository',
+  description:
+    'A `.sluice.yaml` made from what the root of the branch shows: package.json and its lock file, go.mod, Python tests, Cargo.toml or a Makefile. Nothing is run or changed: try it (`tryChecks`), and register it.',
+  body: Type.Object({ repo: Repo, ...optional({ targetBranch: TargetBranch }) }),
+  reply: Type.Object({
+    configuration: nullable('string', 'The text of the file; null where nothing is known to run.'),
+    notes: list(Type.String(), 'What it was concluded from.'),
+  }),
+  errors: ['REPOSITORY_NOT_FOUND', 'FORGE_UNAVAILABLE'],
+  example: {
+    body: { repo: EXAMPLE_REPO },
+    reply: {
+      configuration: 'checks:\n  go:\n    run: go test ./...\n',
+      notes: ['go: go.mod, which needs no modules.'],
+    },
+  },
+});
 
 export const tryChecks = operation('tryChecks', {
   scope: 'instance',

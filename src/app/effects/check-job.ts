@@ -92,7 +92,7 @@ const NETWORK =
 const READ_ONLY = /EROFS|read-only file system|EACCES: permission denied, (?:mkdir|open|rename)/i;
 
 /** Looks for what a failure may come from. */
-// SPEC R50
+// SPEC R50, R65
 class OutputSigns {
   isOffline = false;
   isReadOnly = false;

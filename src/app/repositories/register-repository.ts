@@ -2,12 +2,19 @@ import { randomUUID } from 'node:crypto';
 import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as repositoriesContract from '../../contract/repositories.ts';
 import type { HoldCause } from '../../engine/model/queue.ts';
+import { checksOfFile, type FileChecks } from '../../forge/candidate/file-checks.ts';
 import { digestCommands } from '../../forge/digest-commands.ts';
 import type { Forge } from '../../forge/forge.ts';
 import type { RepositoryIdentity, RepositoryRegister } from '../../forge/hosting.ts';
 import { parseGlob } from '../../lib/glob.ts';
 import type { Hooks } from '../../lib/hooks.ts';
-import type { Repository, RepositoryId, RepositoryRef, RunnerCheck } from '../../storage/repositories.ts';
+import type {
+  FileChecksGrant,
+  Repository,
+  RepositoryId,
+  RepositoryRef,
+  RunnerCheck,
+} from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, hasScope, maySee } from '../core/caller.ts';
 import { PLAIN_GIT_HOST, withSmallHost } from '../core/directory.ts';
@@ -80,7 +87,7 @@ function merge(app: App, caller: Caller, input: RegisterRepository, known: Repos
     git: input.git ?? known?.git ?? null,
     forgeId: null,
     blockedReason: null,
-    checks: input.checks?.map(toCheck) ?? known?.checks ?? [],
+    checks: checksGiven(input) ?? known?.checks ?? [],
     junit: input.junit ?? known?.junit ?? [],
     fileChecks: input.fileChecks === undefined ? (known?.fileChecks ?? null) : input.fileChecks,
     trustChecks: input.trustChecks ?? known?.trustChecks ?? false,
@@ -89,6 +96,20 @@ function merge(app: App, caller: Caller, input: RegisterRepository, known: Repos
     updatedAt: at,
   };
 }
+
+/** Of a text that was found good. */
+function checksGiven({ checks, configuration }: RegisterRepository): readonly RunnerCheck[] | undefined {
+  if (configuration === undefined) return checks?.map(toCheck);
+  const read = checksOfText(configuration);
+  return 'problem' in read ? undefined : read;
+}
+
+/** The caller may grant everything. */
+export function checksOfText(text: string): FileChecks {
+  return checksOfFile({ checks: [], fileChecks: EVERYTHING }, Buffer.from(text));
+}
+
+export const EVERYTHING: FileChecksGrant = { network: true, userNamespaces: true, longestMinutes: 10_080 };
 
 type GivenCheck = NonNullable<RegisterRepository['checks']>[number];
 
@@ -192,6 +213,10 @@ function checkRegistration(
   const twin = input.checks?.findIndex(({ name }, index, all) => all.findIndex((other) => other.name === name) < index);
   // Two checks of one name could not be told apart.
   if (twin !== undefined && twin >= 0) return refuseField(`/checks/${twin}/name`, 'is the name of another check');
+  if (input.checks !== undefined && input.configuration !== undefined)
+    return refuseField('/configuration', 'says the checks, as /checks does: give one of them');
+  const read = input.configuration === undefined ? [] : checksOfText(input.configuration);
+  if ('problem' in read) return refuseField('/configuration', `cannot be used. ${read.problem}`);
   const { trustChecks = known?.trustChecks, fileChecks = known?.fileChecks ?? null } = input;
   // SPEC R63
   if (trustChecks === true && fileChecks !== null) {
@@ -201,9 +226,14 @@ function checkRegistration(
   const badGlob = findBadGlob(input.junit ?? []);
   if (badGlob !== undefined) return badGlob;
   // The server reads the path, and runs commands and hooks, with its own permissions.
-  const needsInstance = [input.git, input.checks, input.fileChecks, input.trustChecks, input.runHooks].some(
-    (given) => given !== undefined,
-  );
+  const needsInstance = [
+    input.git,
+    input.checks,
+    input.configuration,
+    input.fileChecks,
+    input.trustChecks,
+    input.runHooks,
+  ].some((given) => given !== undefined);
   if (needsInstance && !hasScope(caller, 'instance')) {
     const what = 'A plain git path, its hooks, runner commands, what a file may choose of them, and trust in them';
     return refuse('INSUFFICIENT_SCOPE', `${what} need a token with the scope "instance".`);
@@ -221,7 +251,7 @@ function findBadGlob(junit: readonly string[]): Refusal | undefined {
   return undefined;
 }
 
-const PLAIN_ONLY = ['git', 'checks', 'fileChecks', 'runHooks'] as const;
+const PLAIN_ONLY = ['git', 'checks', 'configuration', 'fileChecks', 'runHooks'] as const;
 
 function notConnected({ forges }: App, { host }: RepositoryRef): Refusal {
   const message = 'is not connected to this server';

@@ -45,10 +45,10 @@ export function viewRepository(app: Pick<App, 'checkRunner'>, repository: Reposi
   return {
     repo: { host, owner, name },
     git: git === null ? null : withoutCredentials(git),
-    checks: checks.map((check) => ({
-      ...check,
-      network: check.network === true,
-      userNamespaces: check.userNamespaces === true,
+    checks: checks.map(({ name: check, command, timeoutMinutes, network, userNamespaces, prepare = null }) => ({
+      ...{ name: check, command, timeoutMinutes, prepare },
+      network: network === true,
+      userNamespaces: userNamespaces === true,
     })),
     junit,
     fileChecks,

@@ -2,21 +2,21 @@ import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { LeftFiles } from '../../check-runner/runner.ts';
-import type { RequestOf } from '../../contract/operation.ts';
-import type { CheckProgress, tryChecks as operation } from '../../contract/try-checks.ts';
+import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
+import type { CheckProgress, tryChecks as operation, proposeChecks as proposal } from '../../contract/try-checks.ts';
 import { CONFIGURATION_FILE, checksOfFile } from '../../forge/candidate/file-checks.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
-import type { FileChecksGrant, Repository, RunnerCheck } from '../../storage/repositories.ts';
+import type { Repository, RunnerCheck } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findRepository, formatRef, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { jobHeading, runJob } from '../effects/check-job.ts';
+import { PROPOSAL_FILES, proposeChecks as proposalFrom } from './propose-checks.ts';
+import { EVERYTHING } from './register-repository.ts';
 import { explainBlockedChecks } from './repositories.ts';
 
-/** A caller who may grant everything also tries everything. */
-const EVERYTHING: FileChecksGrant = { network: true, userNamespaces: true, longestMinutes: 10_080 };
 const DEFAULT_BRANCH = 'main';
 const BEAT_MS = 20_000;
 /** Queues go first. */
@@ -25,14 +25,51 @@ const RANK = Number.MAX_SAFE_INTEGER;
 /** Runs each check once on the head of the branch, as the queue would, and tells how it goes line by line. */
 // SPEC R70
 export async function tryChecks(app: App, caller: Caller, input: RequestOf<typeof operation>): Answer<Readable> {
-  const repository = await findRepository(app, caller, input.repo);
+  const found = await findTip(app, caller, input);
+  if (isRefusal(found)) return found;
+  const { repository, branch, sha } = found;
+  const checks = await findChecks(app, repository, { sha, configuration: input.configuration });
+  return isRefusal(checks) ? checks : new Try(app, repository, { branch, sha, checks }).begin();
+}
+
+// SPEC R71
+export async function proposeChecks(
+  app: App,
+  caller: Caller,
+  input: RequestOf<typeof proposal>,
+): Answer<ReplyOf<typeof proposal>> {
+  const found = await findTip(app, caller, input);
+  if (isRefusal(found)) return found;
+  const { repository, sha } = found;
+  const place = { repository: toForgeRepository(repository), sha };
+  const forge = getForge(app, repository.host);
+  const texts = await Promise.all(
+    PROPOSAL_FILES.map(async (path) => [path, await forge.readFile?.({ ...place, path })] as const),
+  );
+  const known = texts.flatMap(([path, bytes]) =>
+    bytes === undefined ? [] : [[path, bytes.toString('utf8')] as const],
+  );
+  const { configuration = null, notes } = proposalFrom(new Map(known));
+  return { configuration, notes };
+}
+
+interface Tip {
+  readonly repository: Repository;
+  readonly branch: string;
+  readonly sha: Sha;
+}
+
+async function findTip(
+  app: App,
+  caller: Caller,
+  { repo, targetBranch: branch = DEFAULT_BRANCH }: RequestOf<typeof proposal>,
+): Answer<Tip> {
+  const repository = await findRepository(app, caller, repo);
   if (isRefusal(repository)) return repository;
-  const branch = input.targetBranch ?? DEFAULT_BRANCH;
   const sha = await getForge(app, repository.host).findBranchHead(toForgeRepository(repository), branch);
   if (sha === undefined)
     return refuseField('/targetBranch', `names no branch: ${formatRef(repository)} has no ${branch}`);
-  const checks = await findChecks(app, repository, { sha, configuration: input.configuration });
-  return isRefusal(checks) ? checks : new Try(app, repository, { branch, sha, checks }).begin();
+  return { repository, branch, sha };
 }
 
 async function findChecks(

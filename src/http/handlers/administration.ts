@@ -6,7 +6,7 @@ import type { Caller } from '../../app/core/caller.ts';
 import { inspectRepository } from '../../app/repositories/inspect-repository.ts';
 import { registerRepository } from '../../app/repositories/register-repository.ts';
 import { listRepositories, removeRepository } from '../../app/repositories/repositories.ts';
-import { tryChecks } from '../../app/repositories/try-checks.ts';
+import { proposeChecks, tryChecks } from '../../app/repositories/try-checks.ts';
 import { createBackup, restoreBackup } from '../../app/upkeep/backup.ts';
 import { describeServer } from '../../app/upkeep/server-metrics.ts';
 import * as accessContract from '../../contract/access.ts';
@@ -35,6 +35,7 @@ export const REPOSITORIES_ROUTES: readonly Route[] = [
   route(repositoriesContract.inspectRepository, inspectRepository),
   route(repositoriesContract.removeRepository, removeRepository),
   streamRoute(tryContract.tryChecks, tryChecks),
+  route(tryContract.proposeChecks, proposeChecks),
 ];
 
 // SPEC A32

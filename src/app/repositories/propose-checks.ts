@@ -1,0 +1,243 @@
+import { stringify } from 'yaml';
+
+/** The files of a branch's root that a proposal is made of. Those that do not exist have no text. */
+export const PROPOSAL_FILES = [
+  'package.json',
+  'package-lock.json',
+  'npm-shrinkwrap.json',
+  'pnpm-lock.yaml',
+  'yarn.lock',
+  'go.mod',
+  'go.sum',
+  'pyproject.toml',
+  'requirements.txt',
+  'requirements-dev.txt',
+  'dev-requirements.txt',
+  'test-requirements.txt',
+  'pytest.ini',
+  'tox.ini',
+  'setup.cfg',
+  'setup.py',
+  'uv.lock',
+  'Cargo.toml',
+  'Cargo.lock',
+  'Makefile',
+] as const;
+
+export type ProposalFile = (typeof PROPOSAL_FILES)[number];
+export type RootFiles = ReadonlyMap<ProposalFile, string>;
+
+/** A check as `.sluice.yaml` has it. */
+interface ProposedCheck {
+  readonly cache?: { readonly key: readonly string[]; readonly paths: readonly string[]; readonly verified: true };
+  readonly prepare?: string;
+  readonly run: string;
+  readonly network?: true;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly junit?: readonly string[];
+}
+
+export interface Proposal {
+  /** The text of a `.sluice.yaml`; undefined where nothing is known. */
+  readonly configuration: string | undefined;
+  /** What each part was concluded from, and what is missing. */
+  readonly notes: readonly string[];
+}
+
+type Ecosystem = (files: RootFiles) => { readonly check: ProposedCheck; readonly note: string } | undefined;
+
+/** Proposes a check for each ecosystem that the root of the repository shows. Nothing of it is run. */
+// SPEC R71
+export function proposeChecks(files: RootFiles): Proposal {
+  const found = Object.entries(ECOSYSTEMS).flatMap(([name, read]) => {
+    const proposed = read(files);
+    return proposed === undefined ? [] : [{ name, ...proposed }];
+  });
+  const chosen = found.length === 0 ? fromMakefile(files) : found;
+  if (chosen.length === 0) return { configuration: undefined, notes: [NOTHING] };
+  const checks = Object.fromEntries(chosen.map(({ name, check }) => [name, check]));
+  return { configuration: stringify({ checks }, { lineWidth: 0 }), notes: chosen.map(({ note }) => note) };
+}
+
+const NOTHING =
+  'Nothing is proposed: main has no package.json with a test script, go.mod, Python tests, Cargo.toml or Makefile with a target test. Name a check: --check test=COMMAND';
+
+function fromNode(files: RootFiles): ReturnType<Ecosystem> {
+  const manifest = jsonOf(files.get('package.json'));
+  const script = textAt(manifest, 'scripts', 'test');
+  if (script === undefined || script.includes('no test specified')) return undefined;
+  const names = ['dependencies', 'devDependencies', 'optionalDependencies'].flatMap((kind) => keysAt(manifest, kind));
+  const tests = nodeTests(script, new Set(names));
+  const install = names.length === 0 && keysAt(manifest, 'workspaces').length === 0 ? undefined : nodeInstall(files);
+  const run = tests?.run ?? `${install?.tool ?? 'npm'} test`;
+  const by =
+    tests === undefined ? `its script test is run as it is (${script})` : `its script test is ${tests.framework}`;
+  return {
+    check: { ...install?.check, run, ...tests?.more },
+    note: `node: package.json, ${install === undefined ? 'which needs no packages' : `and ${install.lock}`}; ${by}.`,
+  };
+}
+
+interface NodeInstall {
+  readonly tool: string;
+  readonly lock: string;
+  readonly check: Pick<ProposedCheck, 'prepare' | 'network' | 'cache'>;
+}
+
+function nodeInstall(files: RootFiles): NodeInstall {
+  const cached = (key: string, paths: string) => ({ cache: { key: [key], paths: [paths], verified: true as const } });
+  const network = { network: true as const };
+  if (files.has('pnpm-lock.yaml')) {
+    const check = {
+      ...cached('pnpm-lock.yaml', '~/.local/share/pnpm/store'),
+      prepare: 'pnpm install --frozen-lockfile',
+    };
+    return { tool: 'pnpm', lock: 'pnpm-lock.yaml', check: { ...check, ...network } };
+  }
+  if (files.has('yarn.lock')) {
+    const isClassic = files.get('yarn.lock')?.includes('# yarn lockfile v1') === true;
+    const check = { prepare: `yarn install ${isClassic ? '--frozen-lockfile' : '--immutable'}`, ...network };
+    return { tool: 'yarn', lock: 'yarn.lock', check };
+  }
+  const lock = (['package-lock.json', 'npm-shrinkwrap.json'] as const).find((name) => files.has(name));
+  if (lock === undefined)
+    return { tool: 'npm', lock: 'no lock file', check: { prepare: 'npm install --no-audit --no-fund', ...network } };
+  return {
+    tool: 'npm',
+    lock,
+    check: { ...cached(lock, '~/.npm'), prepare: 'npm ci --prefer-offline --no-audit --no-fund', ...network },
+  };
+}
+
+interface NodeTests {
+  readonly framework: string;
+  readonly run: string;
+  readonly more: Pick<ProposedCheck, 'junit' | 'env'>;
+}
+
+const REPORT = { junit: ['reports/*.xml'] };
+
+/** A script that is a framework alone can write reports. Any other is run as it is. */
+function nodeTests(script: string, dependencies: ReadonlySet<string>): NodeTests | undefined {
+  const words = script.trim();
+  if (/^vitest(?: run| --run)?$/.test(words)) {
+    const run = 'npx vitest run --reporter=default --reporter=junit --outputFile.junit=reports/node.xml';
+    return { framework: 'vitest', run, more: REPORT };
+  }
+  if (/^jest(?: --ci)?$/.test(words) && dependencies.has('jest-junit')) {
+    const env = { JEST_JUNIT_OUTPUT_DIR: 'reports' };
+    return {
+      framework: 'jest',
+      run: 'npx jest --ci --reporters=default --reporters=jest-junit',
+      more: { ...REPORT, env },
+    };
+  }
+  const [, rest] = /^node --test((?: [\w./*'"-]+)*)$/.exec(words) ?? [];
+  if (rest === undefined || rest.includes('reporter')) return undefined;
+  const reporters =
+    '--test-reporter=spec --test-reporter-destination=stdout --test-reporter=junit --test-reporter-destination=reports/node.xml';
+  return { framework: 'node --test', run: `mkdir -p reports && node --test ${reporters}${rest}`, more: REPORT };
+}
+
+function fromGo(files: RootFiles): ReturnType<Ecosystem> {
+  if (!files.has('go.mod')) return undefined;
+  const run = 'go test ./...';
+  if (!files.has('go.sum')) return { check: { run }, note: 'go: go.mod, which needs no modules.' };
+  const cache = { key: ['go.sum'], paths: ['~/go/pkg/mod'], verified: true as const };
+  return { check: { cache, prepare: 'go mod download', run, network: true }, note: 'go: go.mod and go.sum.' };
+}
+
+const REQUIREMENTS = [
+  'requirements.txt',
+  'requirements-dev.txt',
+  'dev-requirements.txt',
+  'test-requirements.txt',
+] as const;
+const PYTEST = 'python -m pytest --junitxml=reports/pytest.xml';
+
+function fromPython(files: RootFiles): ReturnType<Ecosystem> {
+  const project = files.get('pyproject.toml');
+  const told = [
+    project,
+    ...(['pytest.ini', 'tox.ini', 'setup.cfg', ...REQUIREMENTS] as const).map((name) => files.get(name)),
+  ];
+  if (!files.has('pytest.ini') && !told.some((text) => /\bpytest\b/.test(text ?? ''))) return undefined;
+  if (files.has('uv.lock')) {
+    const cache = { key: ['uv.lock'], paths: ['~/.cache/uv'], verified: true as const };
+    const check = { cache, prepare: 'uv sync --frozen --all-extras', run: `uv run ${PYTEST}`, network: true as const };
+    return { check: { ...check, ...REPORT }, note: 'python: uv.lock; its tests are pytest.' };
+  }
+  const lists = REQUIREMENTS.filter((name) => files.has(name));
+  const extra = /^(test|tests|testing|dev)\s*=\s*\[/m.exec(sectionOf(project, 'project.optional-dependencies'))?.[1];
+  const group = /^(test|tests|testing|dev)\s*=\s*\[/m.exec(sectionOf(project, 'dependency-groups'))?.[1];
+  const own = /^\[(?:project|build-system)\]/m.test(project ?? '') || files.has('setup.py');
+  const parts = [
+    ...lists.map((name) => `-r ${name}`),
+    ...(own ? [`-e ${extra === undefined ? '.' : `'.[${extra}]'`}`] : []),
+    ...(group === undefined ? [] : [`--group ${group}`]),
+  ];
+  const isNamed =
+    /\bpytest\b/.test([...lists.map((name) => files.get(name)), extra, group].join('\n')) ||
+    extra !== undefined ||
+    group !== undefined;
+  const packages = [...parts, ...(isNamed ? [] : ['pytest'])].join(' ');
+  const key = [...lists, ...(own && project !== undefined ? ['pyproject.toml'] : [])];
+  const cache = key.length === 0 ? {} : { cache: { key, paths: ['~/.cache/pip'], verified: true as const } };
+  const prepare = `python3 -m venv .venv && .venv/bin/pip install --quiet ${packages}`;
+  const check = { ...cache, prepare, run: `.venv/bin/${PYTEST}`, network: true as const, ...REPORT };
+  return { check, note: `python: ${key.join(', ') || 'pytest is installed by name'}; its tests are pytest.` };
+}
+
+function fromRust(files: RootFiles): ReturnType<Ecosystem> {
+  if (!files.has('Cargo.toml')) return undefined;
+  const run = 'cargo test --workspace';
+  if (!files.has('Cargo.lock')) return { check: { run, network: true }, note: 'rust: Cargo.toml without a lock file.' };
+  const cache = { key: ['Cargo.lock'], paths: ['~/.cargo/registry'], verified: true as const };
+  const check = { cache, prepare: 'cargo fetch --locked', run: `${run} --locked`, network: true as const };
+  return { check, note: 'rust: Cargo.toml and Cargo.lock.' };
+}
+
+function fromMakefile(files: RootFiles) {
+  const target = /^(test|check)\s*:(?!=)/m.exec(files.get('Makefile') ?? '')?.[1];
+  if (target === undefined) return [];
+  return [{ name: target, check: { run: `make ${target}` }, note: `make: the Makefile has a target ${target}.` }];
+}
+
+const ECOSYSTEMS: Readonly<Record<string, Ecosystem>> = {
+  node: fromNode,
+  go: fromGo,
+  python: fromPython,
+  rust: fromRust,
+};
+
+/** The lines of a section of TOML up to the next one. */
+function sectionOf(text: string | undefined, name: string): string {
+  const lines = (text ?? '').split('\n').map((line) => line.trim());
+  const from = lines.indexOf(`[${name}]`);
+  if (from < 0) return '';
+  const rest = lines.slice(from + 1);
+  const end = rest.findIndex((line) => line.startsWith('['));
+  return rest.slice(0, end < 0 ? undefined : end).join('\n');
+}
+
+function jsonOf(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function valueAt(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
+}
+
+function textAt(value: unknown, ...path: readonly string[]): string | undefined {
+  const found = path.reduce(valueAt, value);
+  return typeof found === 'string' && found.trim() !== '' ? found : undefined;
+}
+
+function keysAt(value: unknown, key: string): readonly string[] {
+  const found = valueAt(value, key);
+  return typeof found === 'object' && found !== null ? Object.keys(found) : [];
+}
