@@ -9,7 +9,8 @@ import { CliError, usageError } from './core/exit.ts';
 import type { AnswerOf } from './core/operations.ts';
 import { formatFacts, formatRows } from './core/table.ts';
 import { clean, formatTime, paint, say, write } from './core/terminal.ts';
-import { TRY, tryChecks } from './try-checks.ts';
+import { PROPOSE, useProposal } from './proposed-checks.ts';
+import { readFile, TRY, tryChecks } from './try-checks.ts';
 
 interface Check {
   readonly name: string;
@@ -30,7 +31,9 @@ const ADD_OPTIONS = {
   '--grant-network': 'Let the checks in .sluice.yaml ask for the network of the machine.',
   '--grant-user-namespaces': 'Let the checks in .sluice.yaml ask for user namespaces.',
   '--grant-minutes <minutes>': ['The longest timeout in .sluice.yaml (60), 1 to 10080.', parseIntegerWithin(1, 10_080)],
-  '--no-try': 'Do not run the checks once on the head of main.',
+  '--checks-from <path>': 'The checks of this .sluice.yaml, instead of --check.',
+  '--no-try': 'Propose no checks, and do not run those that are named once on the head of main.',
+  '--yes': 'Try and use the checks that are proposed, without asking.',
   '--trust-checks': 'Run the checks even if nothing can keep them from the files of the server.',
   '--no-trust-checks': 'Undo --trust-checks.',
   '--run-hooks': 'Run hooks of the repository when the queue changes a branch. Only for a path.',
@@ -39,37 +42,66 @@ const ADD_OPTIONS = {
 
 const add = row({
   text: 'Register a repository, or change one. What is not named keeps its value.',
-  takes: { '<repo>': [REPO_TEXT, parseRepo], ...ADD_OPTIONS },
+  takes: {
+    '[repo]': [`${REPO_TEXT} Default: by the address in --git, else by origin of this folder.`, parseRepo],
+    ...ADD_OPTIONS,
+  },
   examples: [
+    'sluice repo add --git /srv/git/app.git',
     'sluice repo add github.com/acme/app',
     "sluice repo add local/acme/app --git /srv/git/app.git --check test='npm test'",
     "sluice repo add local/acme/app --git git@git.acme.dev:app.git --check test='make check' --junit 'reports/*.xml'",
     "sluice repo add local/acme/app --check test='npm test' --check lint='npm run lint' --check-timeout 20",
   ],
-  run: async (context, { repo, ...options }) => {
-    const asked = { repo, ...readAddOptions(options) };
+  run: async (context, { repo: named, ...options }) => {
+    const { repo, defaultBranch: branch, git } = await nameRepository(named, options.git);
+    const asked = { repo, ...(git && { git }), ...readAddOptions(options) };
     const reply = await askForTrust(context, await context.act('registerRepository', asked));
-    const facts: [string, string][] = reply.git === null ? [] : [['git', clean(reply.git)]];
-    for (const check of reply.checks) facts.push([`check ${clean(check.name)}`, clean(check.command)]);
-    if (reply.fileChecks !== null) facts.push(['checks of .sluice.yaml', grantText(reply.fileChecks)]);
-    if (reply.checksBlocked !== null) facts.push(['checks wait', clean(reply.checksBlocked)]);
-    for (const glob of reply.junit) facts.push(['junit', clean(glob)]);
-    if (reply.runHooks) facts.push(['hooks', 'run when the queue changes a branch']);
-    for (const note of reply.notes) facts.push(['note', clean(note)]);
     const hasQueue = context.isJson || (await findWhetherQueued(context, repo));
-    const next = hasQueue ? '' : `Next: sluice queue create ${formatRepo(repo)} main`;
+    const next = hasQueue ? '' : `Next: sluice queue create ${formatRepo(repo)} ${branch ?? 'main'}`;
     const isTried = wantsTry(context, reply, options);
-    context.show(
-      reply,
-      () => `${paint('bold', formatRepo(repo))} is registered.\n${formatFacts(facts)}${isTried ? '' : next}`,
-    );
+    const isNew = !hasQueue && !isTried && isWithoutChecks(reply, options);
+    const about = `${paint('bold', formatRepo(repo))} is registered.\n${formatFacts(factsOf(reply))}`;
+    context.show(reply, () => (isTried || isNew ? about : `${about}${next}`));
     if (isTried) await tryAfterAdding(context, reply, next);
+    const isAgreed = options.yes === true;
+    if (isNew) await useProposal(context, { repo, branch, mayGrant: !reply.trustChecks, isAgreed });
   },
 });
 
+function factsOf(reply: RegisteredRepository): readonly [string, string][] {
+  const facts: [string, string][] = reply.git === null ? [] : [['git', clean(reply.git)]];
+  for (const check of reply.checks) facts.push([`check ${clean(check.name)}`, clean(check.command)]);
+  if (reply.fileChecks !== null) facts.push(['checks of .sluice.yaml', grantText(reply.fileChecks)]);
+  if (reply.checksBlocked !== null) facts.push(['checks wait', clean(reply.checksBlocked)]);
+  for (const glob of reply.junit) facts.push(['junit', clean(glob)]);
+  if (reply.runHooks) facts.push(['hooks', 'run when the queue changes a branch']);
+  for (const note of reply.notes) facts.push(['note', clean(note)]);
+  return facts;
+}
+
+interface NamedRepository {
+  readonly repo: RepoRef;
+  readonly defaultBranch?: string | undefined;
+  readonly git?: string;
+}
+
+/** Loaded late: a command that names its repository needs no git. */
+async function nameRepository(repo: RepoRef | undefined, git: string | undefined): Promise<NamedRepository> {
+  if (repo !== undefined) return { repo };
+  const { nameByAddress, readOrigin } = await import('./core/checkout.ts');
+  return git === undefined ? readOrigin() : { repo: nameByAddress(git) };
+}
+
+/** A repository of plain git that shows no sign of a CI outside either. */
+function isWithoutChecks(reply: RegisteredRepository, options: Given<typeof ADD_OPTIONS>): boolean {
+  return reply.git !== null && !hasChecks(reply) && options.check === undefined && options.try !== false;
+}
+
 /** A repository that has checks shows at once whether they can run. */
 function wantsTry({ isJson }: Context, reply: RegisteredRepository, options: Given<typeof ADD_OPTIONS>): boolean {
-  const isAsked = options.check !== undefined || options.fileChecks === true;
+  const { check, checksFrom, fileChecks } = options;
+  const isAsked = Array.isArray(check) || checksFrom !== undefined || fileChecks === true;
   return isAsked && options.try !== false && !isJson && hasChecks(reply) && reply.checksBlocked === null;
 }
 
@@ -151,7 +183,7 @@ const remove = commandFor('removeRepository', {
 
 export const REPO: Row = {
   examples: ["sluice repo add local/acme/app --git /srv/git/app.git --check test='npm test'", 'sluice repo list'],
-  rows: { add, try: TRY, list, remove },
+  rows: { add, propose: PROPOSE, try: TRY, list, remove },
 };
 
 function collectCheck(text: string, before: readonly Check[] | false | undefined): readonly Check[] {
@@ -164,7 +196,8 @@ function collectCheck(text: string, before: readonly Check[] | false | undefined
 }
 
 function readAddOptions(options: Given<typeof ADD_OPTIONS>) {
-  const { git, check, junit, checkTimeout, checkNetwork, checkUserNamespaces, trustChecks, runHooks } = options;
+  const { git, check, checksFrom, junit, checkTimeout, checkNetwork, checkUserNamespaces, trustChecks, runHooks } =
+    options;
   if (checkTimeout !== undefined && !check)
     throw usageError('--check-timeout says when the checks are killed: name them with --check.');
   if (checkNetwork !== undefined && !check)
@@ -175,6 +208,7 @@ function readAddOptions(options: Given<typeof ADD_OPTIONS>) {
   return {
     ...(git === undefined ? {} : { git: isUrl(git) ? git : path.resolve(git) }),
     ...(check === undefined ? {} : { checks: (check || []).map((one) => ({ ...one, ...more })) }),
+    ...(checksFrom === undefined ? {} : { configuration: readFile(checksFrom) }),
     ...(junit === undefined ? {} : { junit: [...(junit || [])] }),
     ...readGrant(options),
     ...present({ trustChecks, runHooks }),

@@ -24,7 +24,7 @@ export const TRY = row({
   },
 });
 
-function readFile(path: string): string {
+export function readFile(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {

@@ -19,9 +19,10 @@ export const proposeChecks = operation('proposeChecks', {
   isOnlyOnV1: true,
   summary: 'Propose the checks of a repository',
   description:
-    'A `.sluice.yaml` made from what the root of the branch shows: package.json and its lock file, go.mod, Python tests, Cargo.toml or a Makefile. Nothing is run or changed: try it (`tryChecks`), and register it.',
+    'A `.sluice.yaml` made from what the root of the branch shows: package.json and its lock file, go.mod, Python tests, Cargo.toml or a Makefile. Nothing is run or changed: try it (`tryChecks`), and register it. Without `targetBranch`, the branch is `main`, else `master`.',
   body: Type.Object({ repo: Repo, ...optional({ targetBranch: TargetBranch }) }),
   reply: Type.Object({
+    branch: TargetBranch,
     configuration: nullable('string', 'The text of the file; null where nothing is known to run.'),
     notes: list(Type.String(), 'What it was concluded from.'),
   }),
@@ -29,6 +30,7 @@ export const proposeChecks = operation('proposeChecks', {
   example: {
     body: { repo: EXAMPLE_REPO },
     reply: {
+      branch: 'main',
       configuration: 'checks:\n  go:\n    run: go test ./...\n',
       notes: ['go: go.mod, which needs no modules.'],
     },

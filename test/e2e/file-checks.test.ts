@@ -113,3 +113,65 @@ describe('a try of checks', () => {
     await assertNothingLeft(world.server);
   });
 });
+
+describe('a proposal of checks', () => {
+  const world = useServer({ SLUICE_RUNNER_PROTECTION: '' });
+
+  async function aNewcomer(files: Readonly<Record<string, string>>) {
+    const queue = await world.aQueue({ requiredStatuses: null });
+    await queue.git.commit('main', { files });
+    await queue.api.ok('deleteQueue', queue.ref);
+    const add = (args: readonly string[]) =>
+      runSluice(['repo', 'add', queue.name, ...args], {
+        SLUICE_URL: world.server.url,
+        SLUICE_TOKEN: world.server.token,
+      }).ended;
+    return { queue, add };
+  }
+
+  it('[R71] [W77] is shown, tried and registered with a yes, and its queue lands the first pull request', async () => {
+    const { queue, add } = await aNewcomer({ Makefile: 'test:\n\t@echo tested; test ! -f bad\n' });
+    const shown = await add([]);
+    assert.match(shown.out, /checks:\n {2}test:\n {4}run: make test\n/);
+    assert.match(shown.err, /Try and use them: sluice repo add \S+ --yes/);
+    assert.deepEqual((await queue.api.ok<{ queues: unknown[] }>('listQueues', { repo: queue.repo })).queues, []);
+    const { code, out } = await add(['--yes']);
+    assert.equal(code, 0);
+    assert.match(
+      out,
+      /tested\n✓ test: Passed.*The checks are registered\. Commit the lines above as \.sluice\.yaml on main/s,
+    );
+    assert.equal((await untilLeft(queue, await queue.submitOne())).state, 'MERGED');
+    assert.equal((await untilLeft(queue, await queue.submitOne({ bad: '' }))).state, 'FAILED');
+  });
+
+  it('[W77] registers nothing where the checks fail, and takes them once they are mended', async () => {
+    const { queue, add } = await aNewcomer({ Makefile: 'test:\n\texit 3\n' });
+    const { code, err } = await add(['--yes']);
+    assert.equal(code, 1);
+    assert.match(err, /Nothing more was registered.*sluice repo add \S+ --checks-from \.sluice\.yaml/s);
+    const file = join(world.server.dataFolder, 'mended.yaml');
+    await writeFile(file, 'checks: { mended: { run: "true", junit: ["*.xml"] } }');
+    const again = await add(['--checks-from', file]);
+    assert.match(again.out, /mended\s+true.*✓ mended: Passed/s);
+    await writeFile(file, 'checks: { mended: { ran: "true" } }');
+    const refused = await add(['--checks-from', file]);
+    assert.match(refused.err, /configuration cannot be used\. \.sluice\.yaml: checks\.mended\.ran is unknown/);
+    assert.equal((await queue.api.ok<{ queues: unknown[] }>('listQueues', { repo: queue.repo })).queues.length, 0);
+  });
+});
+
+describe('a proposal without protection', () => {
+  const world = useServer({ SLUICE_RUNNER_PROTECTION: 'none', SLUICE_RUNNER_TRUST: 'all' });
+
+  it('[R63] [W77] is registered, and its file is not followed', async () => {
+    const queue = await world.aQueue({ requiredStatuses: null });
+    await queue.git.commit('main', { files: { Makefile: 'test:\n\t@echo tested\n' } });
+    await queue.api.ok('deleteQueue', queue.ref);
+    const environment = { SLUICE_URL: world.server.url, SLUICE_TOKEN: world.server.token };
+    const { code, out } = await runSluice(['repo', 'add', queue.name, '--yes'], environment).ended;
+    assert.equal(code, 0);
+    assert.match(out, /The checks are registered\. The queue of main is open\./);
+    assert.equal((await untilLeft(queue, await queue.submitOne())).state, 'MERGED');
+  });
+});

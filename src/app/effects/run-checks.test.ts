@@ -107,6 +107,24 @@ describe('checks of the built-in runner', () => {
     }
   });
 
+  it('[R65] name the folders that were searched, and those that can be written', async () => {
+    const failures = [
+      [127, 'sh: 1: vitest: not found\n', /finds commands in .*, or name its folder in SLUICE_RUNNER_TOOLS/],
+      [1, "EACCES: permission denied, mkdir '/srv/out'\n", /its work tree, \$HOME and \$TMPDIR are its own/],
+      [1, 'Error: expected 4, got 5\n', /exit code 1 after 0\.0 s\.\n?$/],
+    ] as const;
+    for (const [code, output, words] of failures) {
+      const world = await createWorld();
+      world.worker.start();
+      await world.submit();
+      await world.clock.pass(10);
+      await world.jobs.find('unit')?.print(output);
+      world.jobs.find('unit')?.end({ kind: 'exited', code });
+      await world.clock.pass(1_000);
+      assert.match(await logOf(world, 'unit'), words);
+    }
+  });
+
   it('[R33] are stopped when another has decided the candidate', async () => {
     const world = await begin();
     world.jobs.find('unit')?.end({ kind: 'exited', code: 1 });

@@ -17,7 +17,8 @@ import { PROPOSAL_FILES, proposeChecks as proposalFrom } from './propose-checks.
 import { EVERYTHING } from './register-repository.ts';
 import { explainBlockedChecks } from './repositories.ts';
 
-const DEFAULT_BRANCH = 'main';
+/** Tried in this order where no branch is named. */
+const DEFAULT_BRANCHES = ['main', 'master'];
 const BEAT_MS = 20_000;
 /** Queues go first. */
 const RANK = Number.MAX_SAFE_INTEGER;
@@ -40,7 +41,7 @@ export async function proposeChecks(
 ): Answer<ReplyOf<typeof proposal>> {
   const found = await findTip(app, caller, input);
   if (isRefusal(found)) return found;
-  const { repository, sha } = found;
+  const { repository, branch, sha } = found;
   const place = { repository: toForgeRepository(repository), sha };
   const forge = getForge(app, repository.host);
   const texts = await Promise.all(
@@ -50,7 +51,7 @@ export async function proposeChecks(
     bytes === undefined ? [] : [[path, bytes.toString('utf8')] as const],
   );
   const { configuration = null, notes } = proposalFrom(new Map(known));
-  return { configuration, notes };
+  return { branch, configuration, notes };
 }
 
 interface Tip {
@@ -59,17 +60,15 @@ interface Tip {
   readonly sha: Sha;
 }
 
-async function findTip(
-  app: App,
-  caller: Caller,
-  { repo, targetBranch: branch = DEFAULT_BRANCH }: RequestOf<typeof proposal>,
-): Answer<Tip> {
+async function findTip(app: App, caller: Caller, { repo, targetBranch }: RequestOf<typeof proposal>): Answer<Tip> {
   const repository = await findRepository(app, caller, repo);
   if (isRefusal(repository)) return repository;
-  const sha = await getForge(app, repository.host).findBranchHead(toForgeRepository(repository), branch);
-  if (sha === undefined)
-    return refuseField('/targetBranch', `names no branch: ${formatRef(repository)} has no ${branch}`);
-  return { repository, branch, sha };
+  const branches = targetBranch === undefined ? DEFAULT_BRANCHES : [targetBranch];
+  for (const branch of branches) {
+    const sha = await getForge(app, repository.host).findBranchHead(toForgeRepository(repository), branch);
+    if (sha !== undefined) return { repository, branch, sha };
+  }
+  return refuseField('/targetBranch', `names no branch: ${formatRef(repository)} has no ${branches.join(' and no ')}`);
 }
 
 async function findChecks(
@@ -84,7 +83,8 @@ async function findChecks(
   const checks = checksOfFile(known, file);
   if ('problem' in checks) return refuseProblem(checks.problem, isProposed);
   if (checks.length === 0) return refuseField('/repo', 'has no checks of the built-in runner');
-  const blocked = explainBlockedChecks(app, known);
+  // Its commands are the caller's, as registered ones are.
+  const blocked = explainBlockedChecks(app, isProposed ? { ...repository, fileChecks: null } : repository);
   return blocked === undefined ? checks : refuse('VALIDATION_FAILED', blocked, [{ path: '/repo', message: blocked }]);
 }
 

@@ -124,6 +124,27 @@ export function repoOf(checkout: Checkout | undefined): RepoRef {
   throw usageError(`${SAY_WHICH} ${found}.`);
 }
 
+/** The repository that `origin` of this folder is: by its name on its host, or as plain git by its path. */
+export async function readOrigin(): Promise<FoundRemote & { readonly git?: string }> {
+  const read = await readSortedRemotes();
+  const [remote] = read?.remotes ?? [];
+  if (read === undefined || remote === undefined) throw usageError(`Say which repository. ${describeMiss(read, [])}`);
+  const { url, defaultBranch } = remote;
+  const repo = parseRepositoryUrl(url);
+  if (repo !== undefined) return { repo, defaultBranch };
+  const git = path.resolve(read.root, url.replace(/^file:\/\//, ''));
+  return { repo: nameByAddress(git), defaultBranch, git };
+}
+
+/** A name on the host `local`, made of the last two names in an address or a path. */
+export function nameByAddress(git: string): RepoRef {
+  const named = parseRepositoryUrl(git);
+  const names = (named === undefined ? path.resolve(git) : `${named.owner}/${named.name}`).split(/[/\\]/);
+  const [owner = '', name = ''] = names.filter((part) => part !== '').slice(-2);
+  if (name === '') throw usageError(`Say its name too, as in: sluice repo add local/acme/app --git ${git}`);
+  return { host: 'local', owner, name: name.replace(/\.git$/, '') };
+}
+
 /** The named organization, else SLUICE_ORG, else the one that every server creates. */
 export function chooseOrg(named: string | undefined): string {
   return named ?? (process.env['SLUICE_ORG'] || 'default');

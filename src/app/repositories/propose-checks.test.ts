@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parse } from 'yaml';
+import { type ProposalFile, proposeChecks } from './propose-checks.ts';
+
+type Texts = Partial<Record<ProposalFile, string>>;
+
+function checksOf(texts: Texts): Readonly<Record<string, { readonly run: string; readonly prepare?: string }>> {
+  const { configuration } = proposeChecks(new Map(Object.entries(texts)) as Map<ProposalFile, string>);
+  return configuration === undefined ? {} : parse(configuration).checks;
+}
+
+function manifest(test: string, more: object = {}): Texts {
+  return { 'package.json': JSON.stringify({ scripts: { test }, devDependencies: { tool: '1' }, ...more }) };
+}
+
+const LOCK = { 'package-lock.json': '{}' };
+
+describe('proposed checks', () => {
+  const node: readonly [Texts, string, string | undefined][] = [
+    [{ ...manifest('vitest'), ...LOCK }, 'npx vitest run --reporter=default --reporter=junit', 'npm ci'],
+    [{ ...manifest('jest', { devDependencies: { 'jest-junit': '1' } }), ...LOCK }, 'npx jest --ci', 'npm ci'],
+    [{ ...manifest('jest'), ...LOCK }, 'npm test', 'npm ci'],
+    [{ ...manifest('node --test test/*.js'), ...LOCK }, 'mkdir -p reports && node --test --test-reporter', 'npm ci'],
+    [{ ...manifest('mocha && eslint .'), 'pnpm-lock.yaml': '' }, 'pnpm test', 'pnpm install --frozen-lockfile'],
+    [{ ...manifest('x'), 'yarn.lock': '# yarn lockfile v1' }, 'yarn test', 'yarn install --frozen-lockfile'],
+    [{ ...manifest('x'), 'yarn.lock': '__metadata:' }, 'yarn test', 'yarn install --immutable'],
+    [manifest('x'), 'npm test', 'npm install'],
+    [manifest('x', { devDependencies: {} }), 'npm test', undefined],
+  ];
+  for (const [texts, run, prepare] of node) {
+    it(`[R71] of ${Object.keys(texts).join(' and ')} run ${run}, after ${prepare ?? 'nothing'}`, () => {
+      const check = checksOf(texts)['node'];
+      assert.ok(check?.run.startsWith(run) === true, check?.run);
+      assert.equal(check?.prepare?.startsWith(prepare ?? '-'), prepare === undefined ? undefined : true);
+    });
+  }
+
+  const others: readonly [string, Texts, object][] = [
+    ['go', { 'go.mod': 'module a', 'go.sum': 'x' }, { prepare: 'go mod download', run: 'go test ./...' }],
+    ['go', { 'go.mod': 'module a' }, { run: 'go test ./...' }],
+    [
+      'python',
+      { 'requirements.txt': 'flask\n', 'requirements-dev.txt': 'pytest==8\n' },
+      {
+        prepare: 'python3 -m venv .venv && .venv/bin/pip install --quiet -r requirements.txt -r requirements-dev.txt',
+        run: '.venv/bin/python -m pytest --junitxml=reports/pytest.xml',
+      },
+    ],
+    [
+      'python',
+      { 'pyproject.toml': "[project]\nname='a'\n[project.optional-dependencies]\ntest = ['pytest']\n" },
+      { prepare: "python3 -m venv .venv && .venv/bin/pip install --quiet -e '.[test]'" },
+    ],
+    ['python', { 'pytest.ini': '' }, { prepare: 'python3 -m venv .venv && .venv/bin/pip install --quiet pytest' }],
+    ['python', { 'pyproject.toml': 'pytest', 'uv.lock': '' }, { prepare: 'uv sync --frozen --all-extras' }],
+    ['rust', { 'Cargo.toml': '', 'Cargo.lock': '' }, { run: 'cargo test --workspace --locked' }],
+    ['check', { Makefile: 'all: x\ncheck: all\n' }, { run: 'make check' }],
+  ];
+  for (const [name, texts, fields] of others) {
+    it(`[R71] of ${Object.keys(texts).join(' and ')} are ${JSON.stringify(fields)}`, () => {
+      assert.partialDeepStrictEqual(checksOf(texts)[name], fields);
+    });
+  }
+
+  it('[R71] are several where a repository has several languages, and its Makefile is left out', () => {
+    const texts = { ...manifest('x'), 'go.mod': 'module a', Makefile: 'test:\n' };
+    assert.deepEqual(Object.keys(checksOf(texts)), ['node', 'go']);
+  });
+
+  it('[R71] are none where no file tells a test, or a file is no manifest', () => {
+    const bad: readonly Texts[] = [
+      {},
+      { 'package.json': 'not json' },
+      { 'package.json': '[]' },
+      { 'package.json': '{"scripts":{"test":5}}' },
+      manifest('echo "Error: no test specified" && exit 1'),
+      { 'pyproject.toml': '[project]\nname="x"\n' },
+      { Makefile: 'test := 5\n' },
+    ];
+    for (const texts of bad) assert.deepEqual(checksOf(texts), {}, JSON.stringify(texts));
+  });
+});

@@ -1,0 +1,103 @@
+import { formatRepo, parseRepo, REPO_TEXT, type RepoRef } from './core/arguments.ts';
+import { commandFor } from './core/command.ts';
+import { ask } from './core/confirm.ts';
+import type { Context } from './core/context.ts';
+import { EXIT } from './core/exit.ts';
+import type { AnswerOf, BodyOf } from './core/operations.ts';
+import { clean, paint, say, write } from './core/terminal.ts';
+import { tryChecks } from './try-checks.ts';
+
+type Proposal = AnswerOf<'proposeChecks'>;
+
+export const PROPOSE = commandFor(
+  'proposeChecks',
+  {
+    text: 'Print a .sluice.yaml with checks for what the repository has. Nothing is run or registered.',
+    takes: { '<repo>': [REPO_TEXT, parseRepo], '[branch]': 'The branch that is read. Default: main, else master.' },
+    examples: ['sluice repo propose local/acme/app', 'sluice repo propose local/acme/app > .sluice.yaml'],
+    about: ({ notes }) => notes.map(clean).join('\n'),
+    show: ({ configuration }) => (configuration ?? '').trimEnd(),
+  },
+  ({ repo, branch }) => ({ repo, ...(branch && { targetBranch: branch }) }),
+);
+
+export interface Newcomer {
+  readonly repo: RepoRef;
+  /** Its default branch, where that is known. */
+  readonly branch: string | undefined;
+  readonly mayGrant: boolean;
+  readonly isAgreed: boolean;
+}
+
+/** From no checks to a queue, with one yes. */
+// SPEC W77
+export async function useProposal(context: Context, { repo, branch, mayGrant, isAgreed }: Newcomer): Promise<void> {
+  const proposal = await context.call('proposeChecks', { repo, ...(branch && { targetBranch: branch }) });
+  const { configuration } = proposal;
+  if (configuration === null) {
+    say(proposal.notes.map(clean).join('\n'));
+    say(`Without checks here, a CI reports them. Next: sluice queue create ${formatRepo(repo)} ${proposal.branch}`);
+    return;
+  }
+  write(describeProposal(proposal, configuration));
+  if (!isAgreed && !(await isAccepted(repo, proposal))) return;
+  const subject = { repo, targetBranch: proposal.branch };
+  if (!(await tryChecks(context, { ...subject, configuration }))) {
+    say(adviceFor(repo));
+    process.exitCode = EXIT.refused;
+    return;
+  }
+  const fileChecks = { network: usesNetwork(configuration), userNamespaces: false, longestMinutes: 60 };
+  await context.call('registerRepository', { repo, configuration });
+  const isGranted = mayGrant && (await grant(context, { repo, fileChecks }));
+  await context.call('createQueue', subject);
+  write(describeNext(subject, isGranted));
+}
+
+/** Nothing is granted where it would only make the checks wait. */
+async function grant(context: Context, granted: BodyOf<'registerRepository'>): Promise<boolean> {
+  const { checksBlocked } = await context.call('registerRepository', granted);
+  if (checksBlocked === null) return true;
+  await context.call('registerRepository', { repo: granted.repo, fileChecks: null });
+  return false;
+}
+
+function describeProposal({ branch, notes }: Proposal, configuration: string): string {
+  const lines = configuration.trimEnd().split('\n').map(clean).join('\n');
+  return `\nIt has no checks yet. Proposed from the files of ${branch}:\n\n${paint('bold', lines)}\n\n${notes.map(clean).join('\n')}\n`;
+}
+
+async function isAccepted(repo: RepoRef, { branch }: Proposal): Promise<boolean> {
+  const question = `Try them on ${branch} now, and if they pass, register them and create the queue of ${branch}? Type yes: `;
+  const answer = await ask(question);
+  if (answer === 'yes' || answer === 'y') return true;
+  say(`Try and use them: sluice repo add ${formatRepo(repo)} --yes\nOr name others: --check test='COMMAND'`);
+  return false;
+}
+
+function usesNetwork(configuration: string): boolean {
+  return /^ +network: true$/m.test(configuration);
+}
+
+function adviceFor(repo: RepoRef): string {
+  const name = formatRepo(repo);
+  return [
+    'Nothing more was registered. Put the lines above into .sluice.yaml, mend them, and try:',
+    `  sluice repo try ${name} --file .sluice.yaml`,
+    'Then use them:',
+    `  sluice repo add ${name} --checks-from .sluice.yaml`,
+  ].join('\n');
+}
+
+function describeNext({ repo, targetBranch }: { repo: RepoRef; targetBranch: string }, isGranted: boolean): string {
+  const place = `${formatRepo(repo)} ${targetBranch}`;
+  const file = isGranted
+    ? `The checks are registered. Commit the lines above as .sluice.yaml on ${targetBranch}: from then on that file decides.`
+    : 'The checks are registered.';
+  return [
+    `${file} The queue of ${targetBranch} is open.`,
+    'Next, in a clone, the first pull request:',
+    '  git push origin HEAD:refs/pull/1/head',
+    `  sluice pr submit ${place} 1 && sluice watch ${place} --until-empty`,
+  ].join('\n');
+}
