@@ -5,7 +5,7 @@ const any = { own: '^src/', vendor: '^node_modules/' };
 
 // Ports are the files directly in these rooms; adapters are the folders beside them.
 const port = '^src/(forge|check-runner|identity|outgoing|simulator|storage)/[^/]+\\.ts$|^src/git/git\\.ts$';
-const pure = '^src/(engine|flaky|junit|policy)/';
+const pure = '^src/(checks|engine|flaky|junit|policy)/';
 const lib = '^src/lib/';
 const words = '^src/words/';
 // A hash is a pure function of its text; biome.json refuses every other name of node:crypto in the pure rooms.
@@ -45,6 +45,12 @@ module.exports = {
       '^src/junit/',
       ['^src/junit/', lib, hashing, '^node_modules/saxes/'],
       'junit imports only lib, `hash` and saxes, which touches nothing but the text it is given.',
+    ),
+    sealedRoom(
+      'checks-are-pure',
+      '^src/checks/',
+      ['^src/checks/', lib, '^node_modules/yaml/'],
+      'checks reads what a repository says of its checks.',
     ),
     sealedRoom('policy-is-pure', '^src/policy/', ['^src/policy/', '^src/engine/', lib], 'policy runs the engine.'),
     sealedRoom('words-are-pure', '^src/words/', ['^src/words/', '^src/engine/', lib], 'words tells of queues.'),

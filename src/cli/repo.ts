@@ -30,6 +30,8 @@ const ADD_OPTIONS = {
   '--no-file-checks': 'Ignore the checks in .sluice.yaml.',
   '--grant-network': 'Let the checks in .sluice.yaml ask for the network of the machine.',
   '--grant-user-namespaces': 'Let the checks in .sluice.yaml ask for user namespaces.',
+  '--grant-secret <name>': ['A secret that the checks in .sluice.yaml may name; repeat it for several.', collect],
+  '--secrets-for-pull-requests': 'Pull requests get these secrets too: everybody who can push one can read them.',
   '--grant-minutes <minutes>': ['The longest timeout in .sluice.yaml (60), 1 to 10080.', parseIntegerWithin(1, 10_080)],
   '--checks-from <path>': 'The checks of this .sluice.yaml, instead of --check.',
   '--no-try': 'Propose no checks, and do not run those that are named once on the head of main.',
@@ -124,12 +126,15 @@ async function tryAfterAdding(context: Context, { repo }: RegisteredRepository, 
   }
 }
 
-function grantText({
-  network,
-  userNamespaces,
-  longestMinutes,
-}: NonNullable<RegisteredRepository['fileChecks']>): string {
-  const more = [...(network ? ['with network'] : []), ...(userNamespaces ? ['with user namespaces'] : [])];
+function grantText(grant: NonNullable<RegisteredRepository['fileChecks']>): string {
+  const { network, userNamespaces, longestMinutes, secrets = [], secretsForPullRequests } = grant;
+  const more = [
+    ...(network ? ['with network'] : []),
+    ...(userNamespaces ? ['with user namespaces'] : []),
+    ...(secrets.length > 0
+      ? [`with ${secrets.join(', ')}${secretsForPullRequests ? ' also in pull requests' : ''}`]
+      : []),
+  ];
   return ['run', ...more, `for at most ${longestMinutes} minutes`].join(' ');
 }
 
@@ -215,8 +220,9 @@ function readAddOptions(options: Given<typeof ADD_OPTIONS>) {
   };
 }
 
-function readGrant({ fileChecks, grantNetwork, grantUserNamespaces, grantMinutes }: Given<typeof ADD_OPTIONS>) {
-  const grants = [grantNetwork, grantUserNamespaces, grantMinutes];
+function readGrant({ fileChecks, ...options }: Given<typeof ADD_OPTIONS>) {
+  const { grantNetwork, grantUserNamespaces, grantMinutes, grantSecret, secretsForPullRequests } = options;
+  const grants = [grantNetwork, grantUserNamespaces, grantMinutes, grantSecret, secretsForPullRequests];
   if (fileChecks !== true && grants.some((grant) => grant !== undefined))
     throw usageError('--grant-… says what the checks in .sluice.yaml may ask for: let them choose with --file-checks.');
   if (fileChecks === undefined) return {};
@@ -224,6 +230,7 @@ function readGrant({ fileChecks, grantNetwork, grantUserNamespaces, grantMinutes
     network: grantNetwork === true,
     userNamespaces: grantUserNamespaces === true,
     longestMinutes: grantMinutes ?? 60,
+    ...present({ secrets: grantSecret, secretsForPullRequests }),
   };
   return { fileChecks: fileChecks ? grant : null };
 }

@@ -22,6 +22,15 @@ const grantFields = {
   network: boolean("Whether they may use the network of the server's machine."),
   userNamespaces: boolean('Whether they may make user namespaces.'),
   longestMinutes: Type.Integer({ minimum: 1, maximum: 10080, description: 'The longest timeout of a check.' }),
+  ...optional({
+    secrets: Type.Array(nameText(100, 'The name of a secret.'), {
+      maxItems: 100,
+      description: 'The secrets that they may name; none unless said, and `*` for all.',
+    }),
+    secretsForPullRequests: boolean(
+      'Whether runs of pull requests get them too: then everybody who can push a pull request can read them. False unless said.',
+    ),
+  }),
 };
 
 const repositoryFields = {

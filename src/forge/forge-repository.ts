@@ -1,4 +1,4 @@
-import type { FileChecksGrant } from '../storage/repositories.ts';
+import type { FileChecksGrant, RunnerCheck } from '../checks/check.ts';
 
 /** A repository as a forge needs to know it. `id` names it uniquely on this server and is safe as a file name. */
 export interface ForgeRepository {
@@ -12,14 +12,7 @@ export interface ForgeRepository {
   /** Only for plain git by path: whether the repository's hooks run when the queue changes a branch. */
   readonly runHooks?: boolean;
   /** Commands that the built-in runner runs on candidates. Each is a required check. */
-  readonly checks: readonly {
-    readonly name: string;
-    readonly command: string;
-    readonly network?: boolean;
-    readonly userNamespaces?: boolean;
-    readonly prepare?: string;
-    readonly env?: Readonly<Record<string, string>>;
-  }[];
+  readonly checks: readonly RunnerCheck[];
   /** Lets the file of the repository choose other ones. */
   readonly fileChecks?: FileChecksGrant | null;
 }

@@ -1,3 +1,4 @@
+import type { FileChecksGrant, RunnerCheck } from '../checks/check.ts';
 import type { Brand } from '../lib/brand.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { OrganizationId } from './accounts.ts';
@@ -9,28 +10,6 @@ export interface RepositoryRef {
   readonly host: string;
   readonly owner: string;
   readonly name: string;
-}
-
-export interface RunnerCheck {
-  readonly name: string;
-  readonly command: string;
-  readonly timeoutMinutes: number | null;
-  /** Whether the check may use the network of its machine. */
-  readonly network?: boolean;
-  /** Whether the check may make user namespaces, as the sandboxes of browsers do. */
-  readonly userNamespaces?: boolean;
-  /** Runs first, in the same place. */
-  readonly prepare?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  /** Instead of the globs of the repository. */
-  readonly junit?: readonly string[];
-}
-
-/** Lets the repository's file choose the checks, and says how much they may ask for. */
-export interface FileChecksGrant {
-  readonly network: boolean;
-  readonly userNamespaces: boolean;
-  readonly longestMinutes: number;
 }
 
 export interface Repository extends RepositoryRef {

@@ -8,6 +8,7 @@ import type { PastStore } from './past.ts';
 import type { PullRequestNoteStore } from './pull-request-notes.ts';
 import type { EffectStore, QueueRecordStore, QueueStore } from './queues.ts';
 import type { RepositoryStore } from './repositories.ts';
+import type { SecretStore } from './secrets.ts';
 import type { SessionStore } from './sessions.ts';
 import type { TestIngest, TestUpkeepStore } from './test-ingest.ts';
 import type { TestSettingsStore } from './test-settings.ts';
@@ -43,6 +44,7 @@ export interface Store {
   readonly webhooks: WebhookStore;
   readonly webhookDeliveries: DeliveryStore;
   readonly idempotentRequests: IdempotentRequestStore;
+  readonly secrets: SecretStore;
   readonly sessions: SessionStore;
   readonly pullRequestNotes: PullRequestNoteStore;
   readonly waiting: WaitingStore;

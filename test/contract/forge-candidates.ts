@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { after, beforeEach, describe, test } from 'node:test';
+import type { RunnerCheck } from '../../src/checks/check.ts';
 import type { PrNumber } from '../../src/engine/model/pull-request.ts';
 import type { BuildRequest, CandidateEntry } from '../../src/forge/forge.ts';
 import type { Sha } from '../../src/lib/sha.ts';
@@ -178,10 +179,10 @@ export function candidateContract(
       });
 
       test('registered checks stand for protection, and their commands are told apart', async () => {
-        const sourcesWith = async (...checks: readonly { readonly name: string; readonly command: string }[]) =>
+        const sourcesWith = async (...checks: readonly RunnerCheck[]) =>
           (await bench.build([], { repository: { ...bench.world.repository, checks } })).sources;
-        const unit = { name: 'unit', command: 'npm test' };
-        const lint = { name: 'lint', command: 'npm run lint' };
+        const unit = { name: 'unit', command: 'npm test', timeoutMinutes: null };
+        const lint = { name: 'lint', command: 'npm run lint', timeoutMinutes: null };
         const first = await sourcesWith(unit, lint);
         assert.deepEqual(first.protection, ['unit', 'lint']);
         assert.match(first.commands, /^[0-9a-f]{64}$/);

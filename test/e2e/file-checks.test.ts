@@ -63,6 +63,59 @@ describe('checks of the repository’s file', () => {
   });
 });
 
+describe('secrets of checks', () => {
+  const world = useServer({ SLUICE_RUNNER_PROTECTION: '' });
+
+  async function aQueueThatPrints(grant: object): Promise<TestQueue> {
+    const queue = await aCheckedQueue(world, [{ name: 'registered', command: 'exit 9' }]);
+    const run = 'echo "got $TOKEN"; printf %s "$TOKEN" | base64; echo "<t>$TOKEN</t>" > r.xml; test -n "$TOKEN"';
+    const checks = { unit: { run, secrets: ['TOKEN'], junit: ['*.xml'] } };
+    await queue.git.commit('main', { files: { '.sluice.yaml': JSON.stringify({ checks }) } });
+    const fileChecks = { ...GRANT, secrets: ['TOKEN'], ...grant };
+    await queue.api.ok('registerRepository', { repo: queue.repo, fileChecks });
+    await queue.api.ok('setSecret', { repo: queue.repo, name: 'TOKEN', value: 's3cret-value' });
+    return queue;
+  }
+
+  const run = (args: readonly string[], input = '') => {
+    const command = runSluice(args, { SLUICE_URL: world.server.url, SLUICE_TOKEN: world.server.token });
+    command.type(input, { isLast: true });
+    return command.ended;
+  };
+
+  it('[R97] [R98] reach the head of the branch alone, and no log shows them', async () => {
+    const queue = await aQueueThatPrints({});
+    const tried = await run(['repo', 'try', queue.name]);
+    assert.match(tried.out, /got \*\*\*\n\*\*\*\S?\n.*✓ unit/s);
+    const number = await queue.submitOne();
+    assert.equal((await untilLeft(queue, number)).state, 'FAILED');
+    assert.match(
+      await logOf(queue, await testRunOf(queue, number), 'unit'),
+      /Pull requests do not get secrets: TOKEN\.\ngot \n/,
+    );
+  });
+
+  it('[R97] reach pull requests where an administrator of the instance says so', async () => {
+    const queue = await aQueueThatPrints({ secretsForPullRequests: true });
+    const good = await queue.submitOne();
+    assert.equal((await untilLeft(queue, good)).state, 'MERGED');
+    assert.match(await logOf(queue, await testRunOf(queue, good), 'unit'), /got \*\*\*\n/);
+  });
+
+  it('[R96] are set, listed and removed without being shown, and a log names the one that is not set', async () => {
+    const queue = await aQueueThatPrints({});
+    const list = await run(['secret', 'list', queue.name]);
+    assert.match(list.out, /TOKEN/);
+    assert.doesNotMatch(list.out + JSON.stringify(await queue.api.ok('listSecrets', { repo: queue.repo })), /s3cret/);
+    assert.match((await run(['secret', 'set', queue.name, 'PATH'], 'long enough')).err, /name.* of the server/);
+    assert.match((await run(['secret', 'set', queue.name, 'SHORT'], 'short')).err, /value/);
+    assert.equal((await run(['secret', 'remove', queue.name, 'TOKEN'])).code, 0);
+    assert.match((await run(['secret', 'remove', queue.name, 'TOKEN'])).err, /names no secret/);
+    const tried = await run(['repo', 'try', queue.name]);
+    assert.match(tried.out, /The secret TOKEN is not set: sluice secret set \S+ TOKEN\ngot \n/);
+  });
+});
+
 describe('a try of checks', () => {
   const world = useServer({ SLUICE_RUNNER_PROTECTION: '' });
   const run = (queue: TestQueue, args: readonly string[]) =>

@@ -1,12 +1,14 @@
 import { delimiter } from 'node:path';
-import type { Job, JobEnd } from '../../check-runner/runner.ts';
+import type { Job, JobEnd, LeftFile, LeftFiles } from '../../check-runner/runner.ts';
+import type { RunnerCheck } from '../../checks/check.ts';
 import type { CheckConclusion } from '../../engine/model/check.ts';
 import type { Forge } from '../../forge/forge.ts';
 import type { ForgeRepository } from '../../forge/forge-repository.ts';
 import { pause } from '../../lib/clock.ts';
+import { createMasker, type Masker } from '../../lib/mask.ts';
 import type { Sha } from '../../lib/sha.ts';
-import type { RunnerCheck } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
+import { giveSecrets } from '../repositories/secrets.ts';
 
 const DEFAULT_TIMEOUT_MINUTES = 60;
 /** When the machine shuts down, the server also gets its stop signal within this time. */
@@ -14,11 +16,13 @@ const SHUTDOWN_MS = 1_000;
 
 /** A check on a commit. */
 export interface CheckJob extends Pick<Job, 'share' | 'rank' | 'variables' | 'onStart' | 'onOutput' | 'reports'> {
-  readonly app: Pick<App, 'checkRunner' | 'clock'>;
+  readonly app: Pick<App, 'checkRunner' | 'clock' | 'store' | 'webhooks'>;
   readonly forge: Forge;
   readonly repository: ForgeRepository;
   readonly sha: Sha;
   readonly check: RunnerCheck;
+  /** The commit is the landed head of the branch. */
+  readonly isLanded: boolean;
 }
 
 export interface CheckEnd {
@@ -34,7 +38,12 @@ export async function runJob(job: CheckJob, stop: AbortSignal): Promise<CheckEnd
   const timeoutMinutes = check.timeoutMinutes ?? DEFAULT_TIMEOUT_MINUTES;
   const isClosed = isClosedFor(app, check);
   const signs = new OutputSigns();
+  const secrets = await giveSecrets(app, job);
+  const masker = createMasker(Object.values(secrets.variables));
   let startedAt = clock.now();
+  const put = async (bytes: Buffer) => {
+    if (bytes.length > 0) await job.onOutput(bytes);
+  };
   const run = checkRunner.run(
     {
       ...job,
@@ -42,22 +51,48 @@ export async function runJob(job: CheckJob, stop: AbortSignal): Promise<CheckEnd
       timeoutMs: timeoutMinutes * 60_000,
       network: check.network === true,
       userNamespaces: check.userNamespaces === true,
-      variables: { ...check.env, ...commandVariables(check), ...job.variables },
+      variables: { ...check.env, ...secrets.variables, ...commandVariables(check), ...job.variables },
       prepare: ({ folder, isIsolated }) => forge.checkOut({ repository, sha, folder, isIsolated }),
-      onStart: () => {
+      onStart: async () => {
         startedAt = clock.now();
-        return job.onStart();
+        await job.onStart();
+        for (const note of secrets.notes) await put(Buffer.from(`[Sluice] ${note}\n`));
       },
+      ...maskedReports(job, masker, put),
       onOutput: (bytes) => {
         signs.read(bytes);
-        return job.onOutput(bytes);
+        return put(masker.mask(bytes));
       },
     },
     stop,
   );
   const end = await withoutShutdown(job, await run, stop);
+  await put(masker.end());
   const { conclusion, text } = describeEnd(end, { timeoutMinutes, ranMs: Math.max(0, clock.now() - startedAt) });
   return { conclusion, text: text + remedyFor(end, isClosed, signs) };
+}
+
+/** What the command still had to print comes before the lines on its reports. */
+// SPEC R98
+function maskedReports({ reports }: CheckJob, masker: Masker, put: CheckJob['onOutput']): Pick<Job, 'reports'> {
+  if (reports === undefined) return {};
+  const begin = async () => {
+    await put(masker.end());
+    return (await reports.begin?.()) ?? true;
+  };
+  const take = (left: LeftFiles) =>
+    reports.take({ ...left, files: left.files.map((file) => maskedFile(file, masker)) });
+  return { reports: { ...reports, begin, take } };
+}
+
+function maskedFile(file: LeftFile, masker: Masker): LeftFile {
+  return {
+    ...file,
+    async *read() {
+      for await (const bytes of file.read()) yield masker.mask(bytes);
+      yield masker.end();
+    },
+  };
 }
 
 function isClosedFor({ checkRunner }: Pick<App, 'checkRunner'>, { network }: RunnerCheck): boolean {

@@ -1,3 +1,4 @@
+import type { RunnerCheck } from '../../checks/check.ts';
 import type { CandidateNumber, Member } from '../../engine/model/candidate.ts';
 import type { CandidateEvent, RemovedPullRequestObserved } from '../../engine/model/event.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
@@ -5,7 +6,6 @@ import type { CandidateEntry, Forge } from '../../forge/forge.ts';
 import type { ForgeRepository } from '../../forge/forge-repository.ts';
 import { present } from '../../lib/present.ts';
 import type { QueueId } from '../../storage/queues.ts';
-import type { RunnerCheck } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';

@@ -1,4 +1,5 @@
 import type { Job, LeftFiles } from '../../check-runner/runner.ts';
+import type { RunnerCheck } from '../../checks/check.ts';
 import { type Candidate, compositionOf } from '../../engine/model/candidate.ts';
 import type { CheckConclusion, CheckStatus } from '../../engine/model/check.ts';
 import { LOWEST_PRIORITY_VALUE } from '../../engine/model/priority.ts';
@@ -7,7 +8,6 @@ import { backoffMs } from '../../lib/backoff.ts';
 import { type Instant, pause } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import { getIn } from '../../lib/int-map.ts';
-import type { RunnerCheck } from '../../storage/repositories.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { formatRef } from '../core/find-queue.ts';
 import { testBranchOf } from '../queue/entry-run.ts';
@@ -79,7 +79,16 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
   const begin = () => Math.max(app.clock.now(), started + 1);
   let startedAt = begin();
   const job = {
-    ...{ app, forge, repository, sha, check, share: found.id, rank: rankOf(run) },
+    ...{
+      app,
+      forge,
+      repository,
+      sha,
+      check,
+      share: found.id,
+      rank: rankOf(run),
+      isLanded: compositionOf(candidate).length === 0,
+    },
     variables: checkVariables(run, candidate, check),
     onStart: async () => {
       startedAt = begin();

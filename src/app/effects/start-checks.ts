@@ -1,12 +1,12 @@
+import type { RunnerCheck } from '../../checks/check.ts';
+import { CONFIGURATION_FILE, checksOfFile } from '../../checks/file-checks.ts';
 import { branchSubjectOf, type Candidate } from '../../engine/model/candidate.ts';
 import type { StartChecks } from '../../engine/model/effect.ts';
 import { findCandidate } from '../../engine/model/queue.ts';
-import { CONFIGURATION_FILE, checksOfFile } from '../../forge/candidate/file-checks.ts';
 import { digestCommands } from '../../forge/digest-commands.ts';
 import type { PublishRequest } from '../../forge/forge.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
-import type { RunnerCheck } from '../../storage/repositories.ts';
 import { renderDraft } from '../pr-page/render-draft.ts';
 import {
   DONE,

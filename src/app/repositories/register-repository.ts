@@ -1,20 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import type { RunnerCheck } from '../../checks/check.ts';
+import { checksOfText } from '../../checks/file-checks.ts';
 import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as repositoriesContract from '../../contract/repositories.ts';
 import type { HoldCause } from '../../engine/model/queue.ts';
-import { checksOfFile, type FileChecks } from '../../forge/candidate/file-checks.ts';
 import { digestCommands } from '../../forge/digest-commands.ts';
 import type { Forge } from '../../forge/forge.ts';
 import type { RepositoryIdentity, RepositoryRegister } from '../../forge/hosting.ts';
 import { parseGlob } from '../../lib/glob.ts';
 import type { Hooks } from '../../lib/hooks.ts';
-import type {
-  FileChecksGrant,
-  Repository,
-  RepositoryId,
-  RepositoryRef,
-  RunnerCheck,
-} from '../../storage/repositories.ts';
+import type { Repository, RepositoryId, RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, hasScope, maySee } from '../core/caller.ts';
 import { PLAIN_GIT_HOST, withSmallHost } from '../core/directory.ts';
@@ -103,13 +98,6 @@ function checksGiven({ checks, configuration }: RegisterRepository): readonly Ru
   const read = checksOfText(configuration);
   return 'problem' in read ? undefined : read;
 }
-
-/** The caller may grant everything. */
-export function checksOfText(text: string): FileChecks {
-  return checksOfFile({ checks: [], fileChecks: EVERYTHING }, Buffer.from(text));
-}
-
-export const EVERYTHING: FileChecksGrant = { network: true, userNamespaces: true, longestMinutes: 10_080 };
 
 type GivenCheck = NonNullable<RegisterRepository['checks']>[number];
 

@@ -9,6 +9,7 @@ import type { Operation } from '../../contract/operation.ts';
 import type * as pullRequests from '../../contract/pull-requests.ts';
 import type * as queues from '../../contract/queues.ts';
 import type * as repositories from '../../contract/repositories.ts';
+import type * as secrets from '../../contract/secrets.ts';
 import type * as server from '../../contract/server.ts';
 import type * as testActs from '../../contract/test-acts.ts';
 import type * as testHistory from '../../contract/test-history.ts';
@@ -35,6 +36,7 @@ type Contract = typeof access &
   typeof testHistory &
   typeof testSettings &
   typeof testing &
+  typeof secrets &
   typeof tryChecks &
   typeof uploader &
   typeof uploads &

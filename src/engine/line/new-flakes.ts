@@ -1,11 +1,8 @@
-import { present } from '../../lib/present.ts';
 import type { Candidate } from '../model/candidate.ts';
 import { policyOf } from '../model/policy.ts';
-import { findEntry, isLanding } from '../model/queue.ts';
 import { unlanded } from '../model/roster.ts';
 import { type FailedTest, failedTestsOf } from '../model/signature.ts';
 import { amend, keep, type Work } from '../model/work.ts';
-import { removeEntry } from './remove-entry.ts';
 
 /** A test that never failed in so many runs, and now fails and passes on a tree with one new entry, is told to it. */
 const ENOUGH_RUNS = 100;
@@ -31,23 +28,6 @@ export function noteNewFlakes(work: Work, { members, beneath }: Candidate, flake
   const kept = newFlakes.filter(({ id, at }) => !found.has(id) && at > work.at - KEPT_FOR_MS);
   amend(work, { newFlakes: [...kept, ...fresh].slice(-MAX_KEPT) });
   keep(work, { ...entry, newFlakes: [...new Set([...entry.newFlakes, ...found.values()])].slice(0, MAX_TOLD) });
-}
-
-/** It passed, and leaves before it lands. */
-// SPEC V81
-export function removeNewFlakes(work: Work): void {
-  if (work.queue.settings.newFlakes !== 'REMOVE') return;
-  for (const { prNumber } of work.queue.newFlakes) {
-    const entry = findEntry(work.queue, prNumber);
-    if (entry === undefined || entry.newFlakes.length === 0 || isLanding(work.queue, entry)) continue;
-    const run = entry.place.kind === 'line' ? entry.place.candidate : undefined;
-    removeEntry(work, entry, {
-      to: 'FAILED',
-      reason: 'TEST_RUN_NEW_FLAKES',
-      cause: 'TESTS',
-      ...present({ candidate: run }),
-    });
-  }
 }
 
 /** For this time no report excuses the test automatically. */

@@ -1,5 +1,6 @@
+import { present } from '../../lib/present.ts';
 import { WAITING } from '../model/place.ts';
-import type { Because, Entry } from '../model/queue.ts';
+import { type Because, type Entry, findEntry, isLanding } from '../model/queue.ts';
 import { type Move, move, type Work } from '../model/work.ts';
 import { takeOut } from './line.ts';
 import { leaveSearches } from './search-runs.ts';
@@ -11,6 +12,23 @@ export function removeEntry(work: Work, entry: Entry, end: Move): void {
   takeOut(work, [entry], because);
   leaveSearches(work, entry, because);
   move(work, { ...entry, place: WAITING }, end);
+}
+
+/** It passed, and leaves before it lands. */
+// SPEC V81
+export function removeNewFlakes(work: Work): void {
+  if (work.queue.settings.newFlakes !== 'REMOVE') return;
+  for (const { prNumber } of work.queue.newFlakes) {
+    const entry = findEntry(work.queue, prNumber);
+    if (entry === undefined || entry.newFlakes.length === 0 || isLanding(work.queue, entry)) continue;
+    const run = entry.place.kind === 'line' ? entry.place.candidate : undefined;
+    removeEntry(work, entry, {
+      to: 'FAILED',
+      reason: 'TEST_RUN_NEW_FLAKES',
+      cause: 'TESTS',
+      ...present({ candidate: run }),
+    });
+  }
 }
 
 function prerequisiteReason({ to, reason }: Move): Because['reason'] {

@@ -1,10 +1,10 @@
+import { CONFIGURATION_FILE, checksOfFile } from '../../checks/file-checks.ts';
 import { nameOf, type RequiredStatus } from '../../engine/model/check.ts';
 import type { RequiredSources, StartProblem } from '../../engine/model/required.ts';
 import type { CommitReader } from '../../git/git.ts';
+import { MAX_ALIASES, parseYaml } from '../../lib/parse-yaml.ts';
 import { digestCommands } from '../digest-commands.ts';
 import type { BuildRequest } from '../forge.ts';
-import { CONFIGURATION_FILE, checksOfFile } from './file-checks.ts';
-import { MAX_ALIASES, parseYaml } from './parse-yaml.ts';
 
 type FileAnswer = Pick<RequiredSources, 'file' | 'fileProblem'>;
 

@@ -141,7 +141,7 @@ describe('access to the API', () => {
     for (const name of INSTANCE_ONLY) assert.equal(scopes[name], 'instance', name);
     const upload = ['uploadResults', 'createBundleUpload', 'getQuarantineConfig'];
     for (const name of upload) assert.equal(scopes[name], 'upload', name);
-    const guarded = ['listApiTokens', 'listSessions', 'listWebhooks', 'listWebhookDeliveries'];
+    const guarded = ['listApiTokens', 'listSecrets', 'listSessions', 'listWebhooks', 'listWebhookDeliveries'];
     for (const name of guarded) assert.equal(scopes[name], 'admin', name);
     const others = [...guarded, ...upload, ...INSTANCE_ONLY];
     for (const name of Object.keys(scopes).filter((each) => /^(get|list)/.test(each) && !others.includes(each))) {

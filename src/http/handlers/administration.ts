@@ -3,14 +3,16 @@ import { createOrganization } from '../../app/access/organizations.ts';
 import { createSignInLink } from '../../app/access/sessions.ts';
 import { listSessions, revokeSession } from '../../app/access/sign-in.ts';
 import type { Caller } from '../../app/core/caller.ts';
+import { proposeChecks, tryChecks } from '../../app/effects/try-checks.ts';
 import { inspectRepository } from '../../app/repositories/inspect-repository.ts';
 import { registerRepository } from '../../app/repositories/register-repository.ts';
 import { listRepositories, removeRepository } from '../../app/repositories/repositories.ts';
-import { proposeChecks, tryChecks } from '../../app/repositories/try-checks.ts';
+import { listSecrets, removeSecret, setSecret } from '../../app/repositories/secrets.ts';
 import { createBackup, restoreBackup } from '../../app/upkeep/backup.ts';
 import { describeServer } from '../../app/upkeep/server-metrics.ts';
 import * as accessContract from '../../contract/access.ts';
 import * as repositoriesContract from '../../contract/repositories.ts';
+import * as secretsContract from '../../contract/secrets.ts';
 import * as serverContract from '../../contract/server.ts';
 import * as tryContract from '../../contract/try-checks.ts';
 import { formatInstant } from '../../lib/clock.ts';
@@ -36,6 +38,9 @@ export const REPOSITORIES_ROUTES: readonly Route[] = [
   route(repositoriesContract.removeRepository, removeRepository),
   streamRoute(tryContract.tryChecks, tryChecks),
   route(tryContract.proposeChecks, proposeChecks),
+  route(secretsContract.setSecret, setSecret),
+  route(secretsContract.listSecrets, listSecrets),
+  route(secretsContract.removeSecret, removeSecret),
 ];
 
 // SPEC A32

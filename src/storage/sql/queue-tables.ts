@@ -1,7 +1,8 @@
+import type { FileChecksGrant, RunnerCheck } from '../../checks/check.ts';
 import type { OrganizationId, Scope, Token } from '../accounts.ts';
 import type { ProvenPerson } from '../proven-person.ts';
 import type { QueueId } from '../queues.ts';
-import type { FileChecksGrant, RepositoryId, RepositoryRef, RunnerCheck } from '../repositories.ts';
+import type { RepositoryId, RepositoryRef } from '../repositories.ts';
 import type { DeliveryState, WebhookFormat, WebhookId } from '../webhooks.ts';
 import { bytes, flag, id, json, number, oneOf, orNull, text } from './columns.ts';
 

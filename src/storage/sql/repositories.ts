@@ -7,6 +7,7 @@ import { execute, executeAll, findRow, first, listRows, type Operation, run, typ
 import { factStatements } from './past-facts.ts';
 import { fromPastFact, fromRepository, toRepository } from './rows.ts';
 import { partStatements } from './run-parts.ts';
+import { SECRET } from './secrets.ts';
 import { replacing, type StatementCompiler } from './statement.ts';
 
 type RepositoryStatements = ReturnType<typeof repositoryStatements>;
@@ -186,8 +187,9 @@ function removalStatements(compiler: StatementCompiler) {
   const ofRepository = ['queues', ...ofTests].map((table) =>
     raw<{ id: string }>(`delete from ${table} where repository_id = :id`),
   );
+  const secrets = raw<{ id: string }>(`delete from meta where name like '${SECRET}' || :id || ' %'`);
   const itself = raw<{ id: string }>('delete from repositories where id = :id');
-  return [...ofQueues, ...ofRepository, partStatements(compiler).retireAll, itself];
+  return [...ofQueues, ...ofRepository, partStatements(compiler).retireAll, secrets, itself];
 }
 
 /** A-Z alone, as the databases do it: names on a forge have no other letters. */

@@ -13,6 +13,7 @@ import { createPullRequestNoteStore } from './pull-request-notes.ts';
 import { createEffectStore } from './queue-effects.ts';
 import { createQueueRecordStore, createQueueStore } from './queues.ts';
 import { createRepositoryStore } from './repositories.ts';
+import { createSecretStore } from './secrets.ts';
 import { createSessionStore } from './sessions.ts';
 import type { StatementCompiler } from './statement.ts';
 import { createTestIngest, createTestUpkeepStore } from './test-ingest.ts';
@@ -53,6 +54,7 @@ export function createSqlParts(
     webhooks: createWebhookStore(engine, compiler),
     webhookDeliveries: createDeliveryStore(engine, compiler),
     idempotentRequests: createIdempotentRequestStore(engine, compiler),
+    secrets: createSecretStore(engine, compiler),
     sessions: createSessionStore(engine, compiler),
     pullRequestNotes: createPullRequestNoteStore(engine, compiler),
     waiting: createWaitingStore(engine, compiler),

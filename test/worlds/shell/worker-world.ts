@@ -1,11 +1,11 @@
 import type { App } from '../../../src/app/core/app.ts';
 import { createEffectWorker } from '../../../src/app/effects/effect-worker.ts';
+import type { RunnerCheck } from '../../../src/checks/check.ts';
 import type { CandidateNumber } from '../../../src/engine/model/candidate.ts';
 import type { PrNumber } from '../../../src/engine/model/pull-request.ts';
 import { findCandidate } from '../../../src/engine/model/queue.ts';
 import type { BuildRequest } from '../../../src/forge/forge.ts';
 import type { QueueCommit } from '../../../src/storage/queues.ts';
-import type { RunnerCheck } from '../../../src/storage/repositories.ts';
 import { createMemoryStore } from '../../../src/storage/sqlite/create-memory-store.ts';
 import { FakeForge } from '../../fake/fake-forge.ts';
 import { FakeJobs } from '../../fake/fake-jobs.ts';

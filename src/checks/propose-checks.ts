@@ -40,7 +40,7 @@ interface ProposedCheck {
 export interface Proposal {
   /** The text of a `.sluice.yaml`; undefined where nothing is known. */
   readonly configuration: string | undefined;
-  /** What each part was concluded from, and what is missing. */
+  /** The files that each part was concluded from, or a sentence on what is missing. */
   readonly notes: readonly string[];
 }
 

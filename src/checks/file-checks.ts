@@ -1,7 +1,6 @@
-import { parseGlob } from '../../lib/glob.ts';
-import type { FileChecksGrant, RunnerCheck } from '../../storage/repositories.ts';
-import type { ForgeRepository } from '../forge.ts';
-import { MAX_YAML_BYTES, parseYaml } from './parse-yaml.ts';
+import { parseGlob } from '../lib/glob.ts';
+import { MAX_YAML_BYTES, parseYaml } from '../lib/parse-yaml.ts';
+import type { FileChecksGrant, RunnerCheck } from './check.ts';
 
 export const CONFIGURATION_FILE = '.sluice.yaml';
 
@@ -14,15 +13,15 @@ const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/;
 /** The server decides these. */
 const RESERVED = /^(?:SLUICE(?:_.*)?|PATH|HOME|TMPDIR|SHELL|LD_PRELOAD|LD_LIBRARY_PATH)$/;
 
+export function isFreeVariable(name: string): boolean {
+  return VARIABLE.test(name) && !RESERVED.test(name);
+}
+
 export type FileChecks = readonly RunnerCheck[] | { readonly problem: string };
 
 /** The checks of the built-in runner: those of the file, where the repository's registration lets it choose. */
 // SPEC R60
-export function checksOfFile(
-  { checks, fileChecks }: Pick<ForgeRepository, 'checks' | 'fileChecks'>,
-  bytes: Buffer | undefined,
-): FileChecks {
-  const registered = checks as readonly RunnerCheck[];
+export function checksOfFile({ checks: registered, fileChecks }: Chosen, bytes: Buffer | undefined): FileChecks {
   if (fileChecks === undefined || fileChecks === null || bytes === undefined) return registered;
   try {
     return parseChecks(bytes, fileChecks) ?? registered;
@@ -30,6 +29,22 @@ export function checksOfFile(
     if (error instanceof BadFile) return { problem: `${CONFIGURATION_FILE}: ${error.message}.` };
     throw error;
   }
+}
+
+/** Of a caller who may grant everything. */
+export function checksOfText(text: string): FileChecks {
+  return checksOfFile({ checks: [], fileChecks: EVERYTHING }, Buffer.from(text));
+}
+
+export const EVERYTHING: FileChecksGrant = {
+  ...{ network: true, userNamespaces: true, longestMinutes: 10_080 },
+  secrets: ['*'],
+};
+
+/** Of a repository's registration. */
+interface Chosen {
+  readonly checks: readonly RunnerCheck[];
+  readonly fileChecks?: FileChecksGrant | null;
 }
 
 class BadFile extends Error {}
@@ -55,6 +70,7 @@ const FIELDS: { readonly [name: string]: (value: unknown, at: string) => Partial
   network: (value, at) => (flagOf(value, at) ? { network: true } : {}),
   userNamespaces: (value, at) => (flagOf(value, at) ? { userNamespaces: true } : {}),
   timeoutMinutes: (value, at) => ({ timeoutMinutes: minutesOf(value, at) }),
+  secrets: (value, at) => ({ secrets: listOf(value, at) }),
   junit: (value, at) => ({ junit: listOf(value, at).map((glob) => globOf(glob, at)) }),
 };
 
@@ -80,6 +96,8 @@ function parseCheck(name: string, fields: Fields, grant: FileChecksGrant): Runne
 function excessOf(check: RunnerCheck, grant: FileChecksGrant): string | undefined {
   if (check.network === true && !grant.network) return 'asks for the network, which is not granted';
   if (check.userNamespaces === true && !grant.userNamespaces) return 'asks for user namespaces, which are not granted';
+  const secret = check.secrets?.find((name) => !grant.secrets?.some((granted) => granted === name || granted === '*'));
+  if (secret !== undefined) return `asks for the secret "${secret}", which is not granted`;
   const minutes = check.timeoutMinutes ?? 0;
   return minutes > grant.longestMinutes
     ? `asks for ${minutes} minutes of the ${grant.longestMinutes} granted`

@@ -2,20 +2,20 @@ import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { LeftFiles } from '../../check-runner/runner.ts';
+import type { RunnerCheck } from '../../checks/check.ts';
+import { CONFIGURATION_FILE, checksOfFile, EVERYTHING } from '../../checks/file-checks.ts';
+import { PROPOSAL_FILES, proposeChecks as proposalFrom } from '../../checks/propose-checks.ts';
 import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type { CheckProgress, tryChecks as operation, proposeChecks as proposal } from '../../contract/try-checks.ts';
-import { CONFIGURATION_FILE, checksOfFile } from '../../forge/candidate/file-checks.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
-import type { Repository, RunnerCheck } from '../../storage/repositories.ts';
+import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findRepository, formatRef, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { jobHeading, runJob } from '../effects/check-job.ts';
-import { PROPOSAL_FILES, proposeChecks as proposalFrom } from './propose-checks.ts';
-import { EVERYTHING } from './register-repository.ts';
-import { explainBlockedChecks } from './repositories.ts';
+import { explainBlockedChecks } from '../repositories/repositories.ts';
 
 /** Tried in this order where no branch is named. */
 const DEFAULT_BRANCHES = ['main', 'master'];
@@ -139,7 +139,7 @@ class Try {
     const take = (left: LeftFiles) => this.#write({ check: name, output: `\n[Sluice] ${reportsText(left)}\n` });
     const job = {
       ...{ app, forge: getForge(app, repository.host), repository, sha, check },
-      ...{ share: `try ${repository.id}`, rank: RANK },
+      ...{ share: `try ${repository.id}`, rank: RANK, isLanded: true },
       variables: {
         ...{ CI: 'true', SLUICE: 'true', SLUICE_REPOSITORY: formatRef(repository), SLUICE_CHECK: name },
         ...{ SLUICE_TARGET_BRANCH: branch, SLUICE_COMMIT: sha, SLUICE_BASE_COMMIT: sha },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { FileChecksGrant } from '../../storage/repositories.ts';
+import type { FileChecksGrant } from './check.ts';
 import { checksOfFile } from './file-checks.ts';
 
 const GRANT: FileChecksGrant = { network: false, userNamespaces: false, longestMinutes: 30 };
@@ -11,6 +11,15 @@ function read(text: string | undefined, fileChecks: FileChecksGrant | null = GRA
 }
 
 describe('checks of a file', () => {
+  it('name the secrets that are granted, and no other [R97]', () => {
+    const text = 'checks: { unit: { run: x, secrets: [TOKEN] } }';
+    assert.match(JSON.stringify(read(text)), /checks\.unit asks for the secret \\"TOKEN\\", which is not granted/);
+    for (const granted of ['TOKEN', '*'])
+      assert.deepEqual(Object.assign({}, ...[read(text, { ...GRANT, secrets: ['OTHER', granted] })].flat()).secrets, [
+        'TOKEN',
+      ]);
+  });
+
   it('replace the registered ones where the registration grants it [R60]', () => {
     const text = 'checks: { unit: { run: npm test } }';
     assert.deepEqual(read(text), [{ name: 'unit', command: 'npm test', timeoutMinutes: 30 }]);

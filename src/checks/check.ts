@@ -1,0 +1,28 @@
+/** A check of the built-in runner. */
+export interface RunnerCheck {
+  readonly name: string;
+  readonly command: string;
+  readonly timeoutMinutes: number | null;
+  /** Whether the check may use the network of its machine. */
+  readonly network?: boolean;
+  /** Whether the check may make user namespaces, as the sandboxes of browsers do. */
+  readonly userNamespaces?: boolean;
+  /** Runs first, in the same place. */
+  readonly prepare?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Instead of the globs of the repository. */
+  readonly junit?: readonly string[];
+  /** Names of the secrets that it gets as variables. */
+  readonly secrets?: readonly string[];
+}
+
+/** Lets the repository's file choose the checks, and says how much they may ask for. */
+export interface FileChecksGrant {
+  readonly network: boolean;
+  readonly userNamespaces: boolean;
+  readonly longestMinutes: number;
+  /** Names of secrets. */
+  readonly secrets?: readonly string[];
+  /** Pull requests get them too: everybody who can push one can read them. */
+  readonly secretsForPullRequests?: boolean;
+}
