@@ -372,7 +372,8 @@ async function announce(running: Running): Promise<void> {
   const link = process.stdout.isTTY ? await running.createSignInLink() : undefined;
   say(`Dashboard: ${running.url}/${link === undefined ? '' : `\nSign in to it, once, within 10 minutes: ${link}`}`);
   say(`API documentation: ${running.url}/docs`);
-  say('To see a queue at work, in another terminal: npx sluice demo');
+  say('In another terminal, a queue at work: npx sluice demo');
+  say('Your own repository, bare or by its URL: npx sluice repo add --git /srv/git/app.git');
 }
 
 function say(text: string): void {

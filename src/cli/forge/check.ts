@@ -4,7 +4,7 @@ import type { Context } from '../core/context.ts';
 import { CliError, EXIT } from '../core/exit.ts';
 import type { AnswerOf } from '../core/operations.ts';
 import type { Place } from '../core/place.ts';
-import { clean, paint, type Style } from '../core/terminal.ts';
+import { clean, paint, type Style, say } from '../core/terminal.ts';
 
 /** The inspection makes a few dozen calls to the forge. */
 export const INSPECTION_MS = 120_000;
@@ -19,12 +19,13 @@ export const check = row({
   more: 'The exit code is 1 if something keeps a queue from working.',
   examples: ['sluice forge check github.com/acme/app main', 'sluice forge check', 'sluice forge check --json'],
   run: async (context, { repo, branch }) => {
-    const results: (Place & { readonly findings: readonly SetupFinding[] })[] = [];
+    const results: Inspected[] = [];
     for (const place of await findPlaces(context, repo, branch)) {
       const { findings } = await context.call('inspectRepository', place, { timeoutMs: INSPECTION_MS });
       results.push({ ...place, findings });
     }
     context.show({ checks: results }, () => results.map(formatResult).join('\n\n'));
+    for (const result of context.isJson ? [] : results) await sayNext(context, result);
     if (results.some(({ findings }) => countErrors(findings) > 0)) process.exitCode = EXIT.refused;
   },
 });
@@ -51,11 +52,19 @@ async function findPlaces(
   return places;
 }
 
-function formatResult({
-  repo,
-  targetBranch,
-  findings,
-}: Place & { readonly findings: readonly SetupFinding[] }): string {
+interface Inspected extends Place {
+  readonly findings: readonly SetupFinding[];
+}
+
+async function sayNext(context: Context, { repo, targetBranch, findings }: Inspected): Promise<void> {
+  const place = `${formatRepo(repo)} ${targetBranch}`;
+  const { queues } = await context.call('listQueues', { repo });
+  const isQueued = queues.some(({ branch }) => branch === targetBranch);
+  if (countErrors(findings) > 0) say(`Next, when that is mended: sluice forge check ${place}`);
+  else say(isQueued ? `Next: sluice pr submit ${place} NUMBER` : `Next: sluice queue create ${place}`);
+}
+
+function formatResult({ repo, targetBranch, findings }: Inspected): string {
   const errors = countErrors(findings);
   const end =
     errors === 0
