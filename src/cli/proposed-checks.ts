@@ -2,7 +2,7 @@ import { formatRepo, parseRepo, REPO_TEXT, type RepoRef } from './core/arguments
 import { commandFor } from './core/command.ts';
 import { ask } from './core/confirm.ts';
 import type { Context } from './core/context.ts';
-import { EXIT } from './core/exit.ts';
+import { CliError, EXIT } from './core/exit.ts';
 import type { AnswerOf, BodyOf } from './core/operations.ts';
 import { clean, paint, say, write } from './core/terminal.ts';
 import { tryChecks } from './try-checks.ts';
@@ -27,20 +27,19 @@ export interface Newcomer {
   readonly branch: string | undefined;
   readonly mayGrant: boolean;
   readonly isAgreed: boolean;
+  /** The line that follows where nothing is used. */
+  readonly next: string;
 }
 
 /** From no checks to a queue, with one yes. */
 // SPEC W77
-export async function useProposal(context: Context, { repo, branch, mayGrant, isAgreed }: Newcomer): Promise<void> {
-  const proposal = await context.call('proposeChecks', { repo, ...(branch && { targetBranch: branch }) });
-  const { configuration } = proposal;
-  if (configuration === null) {
-    say(proposal.notes.map(clean).join('\n'));
-    say(`Without checks here, a CI reports them. Next: sluice queue create ${formatRepo(repo)} ${proposal.branch}`);
-    return;
-  }
+export async function useProposal(context: Context, newcomer: Newcomer): Promise<void> {
+  const { repo, mayGrant, isAgreed, next } = newcomer;
+  const proposal = await findProposal(context, newcomer);
+  const configuration = proposal?.configuration ?? null;
+  if (proposal === undefined || configuration === null) return write(next);
   write(describeProposal(proposal, configuration));
-  if (!isAgreed && !(await isAccepted(repo, proposal))) return;
+  if (!isAgreed && !(await isAccepted(repo, proposal))) return write(next);
   const subject = { repo, targetBranch: proposal.branch };
   if (!(await tryChecks(context, { ...subject, configuration }))) {
     say(adviceFor(repo));
@@ -60,6 +59,19 @@ async function grant(context: Context, granted: BodyOf<'registerRepository'>): P
   if (checksBlocked === null) return true;
   await context.call('registerRepository', { repo: granted.repo, fileChecks: null });
   return false;
+}
+
+/** Undefined if the branch cannot be read. The repository is registered all the same. */
+async function findProposal(context: Context, { repo, branch }: Newcomer): Promise<Proposal | undefined> {
+  try {
+    const proposal = await context.call('proposeChecks', { repo, ...(branch && { targetBranch: branch }) });
+    if (proposal.configuration === null) say(proposal.notes.map(clean).join('\n'));
+    return proposal;
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    say(`No checks are proposed: ${error.message}`);
+    return undefined;
+  }
 }
 
 function describeProposal({ branch, notes }: Proposal, configuration: string): string {

@@ -67,7 +67,7 @@ const add = row({
     context.show(reply, () => (isTried || isNew ? about : `${about}${next}`));
     if (isTried) await tryAfterAdding(context, reply, next);
     const isAgreed = options.yes === true;
-    if (isNew) await useProposal(context, { repo, branch, mayGrant: !reply.trustChecks, isAgreed });
+    if (isNew) await useProposal(context, { repo, branch, mayGrant: !reply.trustChecks, isAgreed, next });
   },
 });
 

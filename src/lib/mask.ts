@@ -53,7 +53,7 @@ function formsOf(secret: string): readonly string[] {
   });
 }
 
-/** What stands before a text shifts its base64: each shift has characters that the text alone decides. */
+/** Bytes before a text shift its base64: each shift has characters that the text alone decides. */
 function inBase64(bytes: Buffer): readonly string[] {
   return [0, 1, 2].flatMap((shift) => {
     const encoded = Buffer.concat([Buffer.alloc(shift), bytes])

@@ -169,13 +169,16 @@ describe('the commands of cli.md work', PATIENCE, () => {
   });
 
   it('repositories, queues, tokens and organizations', async (t) => {
-    const { follow } = await open(t, 'cli-admin');
+    const { folder, follow } = await open(t, 'cli-admin');
     await follow('sluice queue delete');
     const [first = '', second = ''] = shellBlocks(page, 'Queues').split(
       /(?<=^sluice queue create local\/acme\/app main\n)/m,
     );
     assert.match(await follow(`${first}sluice queue delete\n${second}`), /DRAINING/);
-    assert.match(await follow(shellBlocks(page, 'Repositories')), /local\/acme\/cli-admin is registered/);
+    await writeFile(join(folder, '.sluice.yaml'), 'checks: { test: { run: "true" } }\n');
+    await writeFile(join(folder, 'token.txt'), 'npm_0123456789\n');
+    const kept = { 'app > .sluice.yaml': 'app' };
+    assert.match(await follow(shellBlocks(page, 'Repositories'), kept), /local\/acme\/cli-admin is registered/);
     const created = await follow('sluice token create --name spare --scope read --json');
     const id = UUID.exec(created)?.[0] ?? assert.fail(created);
     const ids = { '0d7f0a35-6ad6-4d5c-9a4f-2a4be4e4a7f1': id };
@@ -227,6 +230,7 @@ describe('the commands of the pages for administrators work', PATIENCE, () => {
     await clone.run(
       'cp junit.xml reports/api.xml; gzip < junit.xml > report.xml.gz; mkdir .github; echo "* @acme/all" > .github/CODEOWNERS',
     );
+    await writeFile(join(clone.folder, 'token.txt'), 'npm_0123456789\n');
     const page = 'docs/uploading.md';
     const places = { '=acme': '=default', $SHA: '1'.repeat(40) };
     const uploaded = await clone.follow(shellBlocks(page), places);

@@ -72,7 +72,7 @@ export async function runJob(job: CheckJob, stop: AbortSignal): Promise<CheckEnd
   return { conclusion, text: text + remedyFor(end, isClosed, signs) };
 }
 
-/** What the command still had to print comes before the lines on its reports. */
+/** The last output of the command comes before the lines on its reports. */
 // SPEC R98
 function maskedReports({ reports }: CheckJob, masker: Masker, put: CheckJob['onOutput']): Pick<Job, 'reports'> {
   if (reports === undefined) return {};

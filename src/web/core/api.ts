@@ -15,6 +15,7 @@ import type * as details from '../../contract/test-details.ts';
 import type * as history from '../../contract/test-history.ts';
 import type * as settings from '../../contract/test-settings.ts';
 import type * as testing from '../../contract/testing.ts';
+import type * as trial from '../../contract/try-checks.ts';
 import type * as uploads from '../../contract/uploads.ts';
 import type * as webhooks from '../../contract/webhooks.ts';
 import { noteServerTime } from './clock.ts';
@@ -36,6 +37,7 @@ type Operations = typeof access &
   typeof history &
   typeof settings &
   typeof testing &
+  typeof trial &
   typeof uploads &
   typeof webhooks;
 
@@ -90,7 +92,25 @@ interface Sent extends Asked {
   readonly body?: object;
 }
 
-export async function send(path: string, { org, body, signal }: Sent): Promise<unknown> {
+export async function send(path: string, sent: Sent): Promise<unknown> {
+  return (await request(path, sent)).json();
+}
+
+/** The documents of a reply that grows, one a line. */
+export async function* callLines<Line>(org: string, name: Named, body: object, signal: AbortSignal) {
+  const reader = (await request(`/web/v1/${name}`, { org, body, signal })).body?.pipeThrough(new TextDecoderStream());
+  const pieces = reader?.getReader();
+  let rest = '';
+  for (;;) {
+    const { done, value = '' } = (await pieces?.read()) ?? { done: true };
+    if (done) return;
+    const lines = (rest + value).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line !== '') yield JSON.parse(line) as Line;
+  }
+}
+
+async function request(path: string, { org, body, signal }: Sent): Promise<Response> {
   const response = await fetch(path, {
     method: body === undefined ? 'GET' : 'POST',
     headers: {
@@ -104,7 +124,7 @@ export async function send(path: string, { org, body, signal }: Sent): Promise<u
     throw new ApiProblem('UNREACHABLE', 0, 'The server cannot be reached. The page tries again by itself.');
   });
   noteServerTime(response.headers.get('date'));
-  if (response.ok) return response.json();
+  if (response.ok) return response;
   const problem = await readProblem(response);
   if (problem.code === 'AUTHENTICATION_REQUIRED' && org !== undefined) noteEnd(org);
   throw problem;

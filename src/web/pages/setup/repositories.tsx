@@ -2,11 +2,13 @@ import { call, type Reply } from '../../core/api.ts';
 import { isSame, nameOf } from '../../core/places.ts';
 import { useResource } from '../../core/resource.ts';
 import { type Repo, toPath } from '../../core/route.ts';
+import { may } from '../../core/session.ts';
 import type { Look } from '../../model/state.ts';
 import { Empty, Loaded } from '../../ui/page-states.tsx';
 import { Shape } from '../../ui/shape.tsx';
 import { Sentence } from '../../ui/text.tsx';
 import { useOpening } from '../../ui/use-opening.tsx';
+import { TryChecks } from './try-checks.tsx';
 
 type Repository = Reply<'listRepositories'>['repositories'][number];
 
@@ -65,8 +67,10 @@ interface OneProps {
 }
 
 function One({ org, repository, branches }: OneProps) {
-  const { repo, git, checks, checksBlocked } = repository;
+  const { repo, git, checks, checksBlocked, fileChecks } = repository;
   const { isOpen, button } = useOpening({ show: 'Check it', hide: 'Close' });
+  const trial = useOpening({ show: 'Try its checks', hide: 'Close the try' });
+  const isTriable = git !== null && checksBlocked === null && (checks.length > 0 || fileChecks !== null);
   return (
     <li>
       <div class="title-row">
@@ -78,6 +82,7 @@ function One({ org, repository, branches }: OneProps) {
             </a>
           ))}
         </span>
+        {isTriable && may({ org }, 'instance') && trial.button}
         {button}
       </div>
       {git !== null && (
@@ -87,6 +92,7 @@ function One({ org, repository, branches }: OneProps) {
         </p>
       )}
       {checksBlocked !== null && <p class="wrong">{checksBlocked}</p>}
+      {trial.isOpen && <TryChecks org={org} repo={repo} />}
       {isOpen && branches.map((branch) => <Findings key={branch} org={org} repo={repo} branch={branch} />)}
       {isOpen && branches.length === 0 && <p class="muted">It has no queue yet.</p>}
     </li>

@@ -1,0 +1,150 @@
+// Real small projects with packages from their registries: registered, tried and landed with nothing but a yes.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { PROPOSAL_FILES, proposeChecks } from '../../src/checks/propose-checks.ts';
+import { readPage } from '../helpers/doc-pages.ts';
+import { logOf, testRunOf, untilLeft } from './checks.ts';
+import { makeFolder } from './harness.ts';
+import { runSluice } from './run-sluice.ts';
+import { useServer } from './test-queue.ts';
+
+type Files = Readonly<Record<string, string>>;
+
+interface Project {
+  /** The program that makes the lock file, from the registry. */
+  readonly lock: readonly [program: string, ...args: string[]] | undefined;
+  /** Fails where the tool or its registry is out of reach. */
+  readonly probe: readonly [program: string, ...args: string[]];
+  readonly files: Files;
+  /** A change that a test refuses. */
+  readonly bad: Files;
+  /** The rest run with `npm run check:recipes`. */
+  readonly isInSuite: boolean;
+}
+
+const NODE_TEST = `import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import isNumber from 'is-number';
+import { double } from './double.js';
+test('doubles a number', () => assert.ok(isNumber(double(2)) && double(2) === 4));
+`;
+const NODE: Files = {
+  'package.json': JSON.stringify({
+    ...{ name: 'double', version: '1.0.0', type: 'module', private: true },
+    ...{ scripts: { test: 'node --test' }, dependencies: { 'is-number': '7.0.0' } },
+  }),
+  '.gitignore': 'node_modules\nreports\n',
+  'double.js': 'export const double = (n) => n * 2;\n',
+  'double.test.js': NODE_TEST,
+};
+const NODE_BAD = { 'double.js': 'export const double = (n) => n * 3;\n' };
+
+const PYTHON: Files = {
+  'double.py': 'def double(n):\n    return n * 2\n',
+  'test_double.py':
+    'import six\nfrom double import double\n\n\ndef test_doubles():\n    assert six.PY3 and double(2) == 4\n',
+};
+const PYTHON_BAD = { 'double.py': 'def double(n):\n    return n * 3\n' };
+
+const PROJECTS: Readonly<Record<string, Project>> = {
+  npm: {
+    probe: ['npm', 'view', 'is-number@7.0.0', 'version'],
+    lock: ['npm', 'install', '--package-lock-only', '--no-audit', '--no-fund'],
+    ...{ files: NODE, bad: NODE_BAD, isInSuite: true },
+  },
+  go: {
+    probe: ['go', 'mod', 'download', 'github.com/google/uuid@v1.6.0'],
+    lock: ['go', 'mod', 'tidy'],
+    files: {
+      'go.mod': 'module example.com/double\n\ngo 1.21\n\nrequire github.com/google/uuid v1.6.0\n',
+      'double.go': 'package double\n\nfunc Double(n int) int { return n * 2 }\n',
+      'double_test.go': `package double
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+)
+
+func TestDouble(t *testing.T) {
+	if Double(2) != 4 || uuid.NewString() == "" {
+		t.Fatal(Double(2))
+	}
+}
+`,
+    },
+    bad: { 'double.go': 'package double\n\nfunc Double(n int) int { return n * 3 }\n' },
+    isInSuite: true,
+  },
+  pip: {
+    probe: ['python3', '-m', 'pip', 'download', '--quiet', '--no-deps', 'six==1.16.0'],
+    lock: undefined,
+    files: { ...PYTHON, 'requirements.txt': 'six==1.16.0\npytest==8.3.3\n', '.gitignore': '.venv\nreports\n' },
+    ...{ bad: PYTHON_BAD, isInSuite: true },
+  },
+};
+
+const wanted = Object.entries(PROJECTS).filter(
+  ([, { isInSuite }]) => isInSuite || process.env['SLUICE_RECIPES'] === 'all',
+);
+
+async function run([program, ...args]: readonly [string, ...string[]], cwd: string): Promise<string | undefined> {
+  try {
+    await promisify(execFile)(program, args, { cwd, timeout: 120_000 });
+    return undefined;
+  } catch (error) {
+    return `${program} ${args.join(' ')}: ${(error as Error).message.split('\n').slice(0, 3).join(' ')}`;
+  }
+}
+
+/** The project with its lock file, as a person would commit it. */
+async function readFiles({ files, lock }: Project): Promise<Files> {
+  const folder = await makeFolder();
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+  if (lock !== undefined) assert.equal(await run(lock, folder), undefined);
+  const made = ['package-lock.json', 'pnpm-lock.yaml', 'go.mod', 'go.sum', 'uv.lock', 'Cargo.lock'];
+  const locks = await Promise.all(
+    made.map(async (name) => [name, await readFile(join(folder, name), 'utf8').catch(() => undefined)] as const),
+  );
+  return {
+    ...files,
+    ...Object.fromEntries(locks.flatMap(([name, text]) => (text === undefined ? [] : [[name, text]]))),
+  };
+}
+
+describe('a project of', () => {
+  const world = useServer({ SLUICE_RUNNER_PROTECTION: '' });
+
+  for (const [name, project] of wanted) {
+    it(`${name} lands its first pull request with one yes [R71] [W77]`, { timeout: 300_000 }, async (t) => {
+      const unreachable = await run(project.probe, await makeFolder());
+      if (unreachable !== undefined) return t.skip(unreachable);
+      const files = await readFiles(project);
+      const queue = await world.aQueue({ requiredStatuses: null });
+      await queue.git.commit('main', { files });
+      await queue.api.ok('deleteQueue', queue.ref);
+      const environment = { SLUICE_URL: world.server.url, SLUICE_TOKEN: world.server.token };
+      const { code, out, err } = await runSluice(['repo', 'add', queue.name, '--yes'], environment).ended;
+      assert.equal(code, 0, out + err);
+      const known = PROPOSAL_FILES.flatMap((file) => (files[file] === undefined ? [] : [[file, files[file]] as const]));
+      const { configuration = '' } = proposeChecks(new Map(known));
+      assert.ok((await readPage('docs/runner.md')).includes(configuration), `docs/runner.md lacks:\n${configuration}`);
+      // The file that the command shows takes over when it lands.
+      const first = await queue.submitOne({ '.sluice.yaml': configuration });
+      assert.equal((await untilLeft(queue, first)).state, 'MERGED');
+      const second = await queue.submitOne({ 'NOTES.md': 'A note.\n' });
+      assert.equal((await untilLeft(queue, second)).state, 'MERGED');
+      const [check = ''] = /^ {2}(\w+):$/m.exec(configuration)?.slice(1) ?? [];
+      assert.match(await logOf(queue, await testRunOf(queue, second), check), /cache/i);
+      const third = await queue.submitOne(project.bad);
+      assert.equal((await untilLeft(queue, third)).state, 'FAILED');
+    });
+  }
+});
