@@ -41,7 +41,7 @@ export interface JobCache {
   readonly isVerified: boolean;
   /** `store`: a passed command leaves what it began without. `fill`: only for that; it ends at once where that exists. */
   readonly use: 'read' | 'store' | 'fill';
-  /** Called before the command starts. */
+  /** Called before the command starts, if the folder has files of the key. */
   onHit?(hit: CacheHit): void;
 }
 

@@ -28,6 +28,7 @@ export async function aRunner(
     tools: [],
     caches: [],
     secrets: [],
+    kept: { folder: join(parent, 'caches'), limitBytes: 1024 ** 3 },
     trustsAll: true,
     log: silentLog,
     ...more,

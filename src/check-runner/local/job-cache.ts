@@ -51,7 +51,8 @@ export class UsedCache {
     const { cache, say } = this.#parts;
     const keyed = this.#keyed;
     if (typeof keyed === 'string') await say(`none, as ${keyed}.`);
-    if (typeof keyed === 'object') this.#hit = await this.#unpack(place, keyed);
+    if (typeof keyed !== 'object') return 'none';
+    this.#hit = await this.#unpack(place, keyed);
     cache.onHit?.(this.#hit);
     return this.#hit;
   }

@@ -171,14 +171,14 @@ class LocalRunner implements CheckRunner {
       const since = job.reports === undefined ? undefined : await markTime(join(work.path, `${name}.started`));
       await job.onStart();
       const place = { ...{ protection, folder, user, stop }, environment: passedOn() };
-      const hit = await cache?.restore({ ...place, mark: `${mark}unpack.` });
+      const hit = await cache?.restore({ ...place, mark: `${work.mark}.${name}-unpack.` });
       const known = hit === undefined ? job : { ...job, variables: { ...job.variables, SLUICE_CACHE_HIT: hit } };
       const end = await this.#execute(known, folder, { ...whom, mark });
       // The files are read and removed only when no process of the user can change them any more.
       if (user !== undefined) await protection.users?.clear(user);
       if (since !== undefined && end.kind === 'exited')
         await handOver(job, folder, { since, user, root: protection.treeOf(folder) });
-      if (end.kind === 'exited' && end.code === 0) await cache?.keep({ ...place, mark: `${mark}pack.` });
+      if (end.kind === 'exited' && end.code === 0) await cache?.keep({ ...place, mark: `${work.mark}.${name}-pack.` });
       return end;
     } finally {
       await cache?.close();
