@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { lstat, open, readFile } from 'node:fs/promises';
+import { lstat, open, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findFiles } from '../../lib/find-files.ts';
 import { parseGlob } from '../../lib/glob.ts';
@@ -97,7 +97,7 @@ async function digestRegular(path: string): Promise<string> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     () => undefined,
   );
-  if (file === undefined) return '';
+  if (file === undefined) return `link to ${await readlink(path).catch(() => '')}`;
   try {
     return (await file.stat()).isFile() ? await digestStream(file.createReadStream({ autoClose: false })) : '';
   } finally {
