@@ -3,6 +3,7 @@ import { createOrganization } from '../../app/access/organizations.ts';
 import { createSignInLink } from '../../app/access/sessions.ts';
 import { listSessions, revokeSession } from '../../app/access/sign-in.ts';
 import type { Caller } from '../../app/core/caller.ts';
+import { clearCaches, listCaches } from '../../app/repositories/caches.ts';
 import { inspectRepository } from '../../app/repositories/inspect-repository.ts';
 import { registerRepository } from '../../app/repositories/register-repository.ts';
 import { listRepositories, removeRepository } from '../../app/repositories/repositories.ts';
@@ -10,6 +11,7 @@ import { proposeChecks, tryChecks } from '../../app/repositories/try-checks.ts';
 import { createBackup, restoreBackup } from '../../app/upkeep/backup.ts';
 import { describeServer } from '../../app/upkeep/server-metrics.ts';
 import * as accessContract from '../../contract/access.ts';
+import * as cachesContract from '../../contract/caches.ts';
 import * as repositoriesContract from '../../contract/repositories.ts';
 import * as serverContract from '../../contract/server.ts';
 import * as tryContract from '../../contract/try-checks.ts';
@@ -36,6 +38,8 @@ export const REPOSITORIES_ROUTES: readonly Route[] = [
   route(repositoriesContract.removeRepository, removeRepository),
   streamRoute(tryContract.tryChecks, tryChecks),
   route(tryContract.proposeChecks, proposeChecks),
+  route(cachesContract.listCaches, listCaches),
+  route(cachesContract.clearCaches, clearCaches),
 ];
 
 // SPEC A32
