@@ -15,12 +15,13 @@ const list = commandFor('listCaches', {
   text: 'List what checks of the built-in runner find as earlier runs left it, most recently used first.',
   takes: TAKES,
   examples: ['sluice cache list', 'sluice cache list local/acme/app --check unit'],
+  about: ({ caches, limitBytes }) => `${formatSize(sumOf(caches))} of ${formatSize(limitBytes)} (SLUICE_CACHE_BYTES).`,
   show: ({ caches, limitBytes }) => {
     if (limitBytes === 0)
       return 'This server keeps no caches: its checks run without a sandbox, or SLUICE_CACHE_BYTES is 0.';
     if (caches.length === 0)
       return 'No caches. A check with `cache` in .sluice.yaml leaves one when it passes on the head: sluice repo try';
-    const rows = formatRows(caches, [
+    return formatRows(caches, [
       { title: 'REPOSITORY', cell: (one) => formatRepo(one.repo) },
       { title: 'BRANCH', cell: ({ targetBranch }) => targetBranch },
       { title: 'CHECK', shrinks: true, cell: ({ check }) => check },
@@ -29,7 +30,6 @@ const list = commandFor('listCaches', {
       { title: 'STORED', cell: ({ createdAt }) => formatTime(createdAt) },
       { title: 'USED', cell: ({ usedAt }) => formatTime(usedAt) },
     ]);
-    return `${rows}\n${formatSize(sumOf(caches))} of ${formatSize(limitBytes)} (SLUICE_CACHE_BYTES)`;
   },
 });
 
