@@ -15,6 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { createSmallDisk, findMountProblem, type SmallDisk } from '../../../test/e2e/small-disk.ts';
 import { aRunner, findWorkingProtections } from '../../../test/helpers/local-runner.ts';
 import type { CacheHit, CheckRunner, Job, JobCache, JobEnd, KeptCache, ProtectionKind } from '../runner.ts';
 import { MAX_ENTRIES } from './cache-transfer.ts';
@@ -42,9 +43,9 @@ class World {
   readonly folder: string;
   readonly close: () => Promise<void>;
 
-  constructor({ runner, folder, close }: Awaited<ReturnType<typeof aRunner>>) {
+  constructor({ runner, kept, close }: Awaited<ReturnType<typeof aRunner>>) {
     this.runner = runner;
-    this.folder = join(dirname(folder), 'caches');
+    this.folder = kept;
     this.close = close;
   }
 
@@ -341,15 +342,14 @@ for (const kind of SANDBOXES) {
 
 describe('tools of a check', () => {
   it('must be on PATH: the sentence names it and what helps [R90]', async () => {
-    const { runner, close } = await aRunner(undefined);
-    const world = new World({ runner, folder: '/x/y', close });
+    const world = new World(await aRunner(undefined));
     const { end } = await world.run('true', { tools: ['sh', 'no-such-tool'] });
     assert.equal(end.kind, 'impossible');
     assert.match(
       end.kind === 'impossible' ? end.problem : '',
       /^The check needs no-such-tool, which is not on PATH \(.*\)\. Install it there, or name its folder in SLUICE_RUNNER_TOOLS\.$/,
     );
-    await close();
+    await world.close();
   });
 
   it('are the files that a link leads to, known by their content [R90]', async () => {
@@ -369,6 +369,47 @@ describe('tools of a check', () => {
     assert.notEqual(await digestTool(join(folder, 'real')), first);
     await rm(folder, { recursive: true });
   });
+});
+
+describe('a full disk', { skip: (await findMountProblem()) || SANDBOXES.length === 0 }, () => {
+  const kind = SANDBOXES[0] ?? 'none';
+  const large = 'mkdir ~/store; head -c 6000000 /dev/urandom > ~/store/a';
+
+  async function withDisk(megabytes: number, act: (disk: SmallDisk) => Promise<void>): Promise<void> {
+    const disk = await createSmallDisk(megabytes);
+    await act(disk).finally(() => disk.close());
+  }
+
+  it('keeps no half of a cache, and the check passes [R81]', () =>
+    withDisk(4, (disk) =>
+      withWorld(kind, { kept: { folder: disk.folder, limitBytes: 1024 ** 3 } }, async (world) => {
+        const { end, output } = await world.fill(large);
+        assert.deepEqual(end, PASSED);
+        assert.match(output, /not kept\. It cannot be written \(ENOSPC\)/);
+        assert.deepEqual(
+          (await readdir(disk.folder, { recursive: true })).filter((name) => name.includes('.')),
+          [],
+        );
+        assert.match((await world.fill(LEAVE)).output, /kept for later runs/);
+      }),
+    ));
+
+  it('has a check begin as without its cache, which stays [R87]', () =>
+    withDisk(10, (disk) =>
+      withWorld(kind, {}, async (roomy) => {
+        await chmod(disk.folder, 0o711);
+        await roomy.fill(large);
+        const narrow = { folder: join(disk.folder, 'jobs'), kept: { folder: roomy.folder, limitBytes: 1024 ** 3 } };
+        await withWorld(kind, narrow, async (world) => {
+          const makeRoom = await disk.fill(3);
+          const { end, output, hit } = await world.run('ls -A ~; echo hit=$SLUICE_CACHE_HIT');
+          assert.deepEqual([end, hit], [PASSED, 'none']);
+          assert.match(output, /cache: none, as one could not be restored: tar: home\/store\/a: .*\nhit=none\n$/);
+          await makeRoom();
+          assert.equal((await world.run(SHOW)).hit, 'exact');
+        });
+      }),
+    ));
 });
 
 /** As on the machines of containers without it. */
