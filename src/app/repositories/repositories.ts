@@ -35,6 +35,7 @@ export async function removeRepository(
   app.feed.wake();
   app.directory.forget();
   if (outcome === 'removed') {
+    // SPEC R88
     const { caches } = app.checkRunner;
     for (const cache of await caches.list(repository.id)) await caches.remove(cache);
     return {};

@@ -140,7 +140,6 @@ class Try {
     const job = {
       ...{ app, forge: getForge(app, repository.host), repository, sha, check },
       ...{ share: `try ${repository.id}`, rank: RANK },
-      // SPEC R82
       caching: { branch, use: 'store' } as const,
       variables: {
         ...{ CI: 'true', SLUICE: 'true', SLUICE_REPOSITORY: formatRef(repository), SLUICE_CHECK: name },

@@ -77,7 +77,7 @@ export class UsedCache {
   }
 
   /** After a pass that began with nothing. */
-  // SPEC R81, R82
+  // SPEC R81
   async keep(place: Place): Promise<void> {
     const { folder, cache, say } = this.#parts;
     const keyed = this.#keyed;

@@ -93,7 +93,7 @@ export class ProcessTree {
     }
   }
 
-  /** What the command writes to its file descriptor 4. */
+  /** The bytes that the command writes to its file descriptor 4. */
   get written(): AsyncIterable<Buffer> {
     return this.#child.stdio[4] as Readable;
   }
