@@ -43,6 +43,8 @@ export interface JobCache {
   readonly use: 'read' | 'store' | 'fill';
   /** Called before the command starts, if the folder has files of the key. */
   onHit?(hit: CacheHit): void;
+  /** Called when the command left one. */
+  onKept?(): void;
 }
 
 export type CacheHit = 'exact' | 'fallback' | 'none';

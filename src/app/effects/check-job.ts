@@ -1,5 +1,5 @@
 import { delimiter } from 'node:path';
-import type { CacheHit, Job, JobCache, JobEnd } from '../../check-runner/runner.ts';
+import type { Job, JobCache, JobEnd } from '../../check-runner/runner.ts';
 import type { CheckConclusion } from '../../engine/model/check.ts';
 import type { Forge } from '../../forge/forge.ts';
 import type { ForgeRepository } from '../../forge/forge-repository.ts';
@@ -24,12 +24,8 @@ export interface CheckJob extends Pick<Job, 'share' | 'rank' | 'variables' | 'on
   readonly caching?: Caching;
 }
 
-export interface Caching {
-  readonly branch: string;
-  /** Only commits of the target branch `store` and `fill`. */
-  readonly use: JobCache['use'];
-  onHit?(hit: CacheHit): void;
-}
+/** Only commits of the target branch `store` and `fill`. */
+export type Caching = Pick<JobCache, 'branch' | 'use' | 'onHit' | 'onKept'>;
 
 export interface CheckEnd {
   /** Undefined where there is no result. */

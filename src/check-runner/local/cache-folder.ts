@@ -1,8 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type FileHandle, link, mkdir, open, readdir, rm, stat, utimes } from 'node:fs/promises';
+import { type FileHandle, link, mkdir, open, readdir, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log } from '../../lib/log.ts';
-import { succeeds } from '../../lib/succeeds.ts';
 import type { CheckCaches, KeptCache } from '../runner.ts';
 
 /** One cache is no larger than this, packed. */
@@ -74,10 +73,6 @@ export class CacheFolder implements CheckCaches {
       for (const name of await namesIn(join(this.#folder, repository)))
         if (name.endsWith(UNFINISHED)) await this.#drop(join(this.#folder, repository, name));
     await this.#makeRoom();
-  }
-
-  has({ repository, key }: CacheName): Promise<boolean> {
-    return succeeds(stat(this.#fileOf(repository, key)));
   }
 
   async find({ repository, key }: CacheName): Promise<OpenCache | undefined> {

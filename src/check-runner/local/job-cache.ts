@@ -82,13 +82,13 @@ export class UsedCache {
     const { folder, cache, say } = this.#parts;
     const keyed = this.#keyed;
     if (cache.use === 'read' || typeof keyed !== 'object' || this.#hit !== 'none') return;
-    if (await folder.has(keyed.name)) return;
     const { branch, check } = cache;
     const kept = await folder
       .store(keyed.name, pack(place, keyed, { branch, check }))
       .catch((error: Error) => error.message);
-    if (typeof kept === 'string') await say(`not kept. ${kept}`);
-    else await say(`kept for later runs, ${megabytes(kept.sizeBytes)} in ${kept.entries} entries.`);
+    if (typeof kept === 'string') return say(`not kept. ${kept}`);
+    cache.onKept?.();
+    await say(`kept for later runs, ${megabytes(kept.sizeBytes)} in ${kept.entries} entries.`);
   }
 
   async close(): Promise<void> {
