@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-export interface NpmPackage {
+interface NpmPackage {
   readonly name: string;
   readonly version: string;
   /** Files besides package.json. */

@@ -5,7 +5,7 @@ import type { Log } from '../../lib/log.ts';
 import type { CheckCaches, KeptCache } from '../runner.ts';
 
 /** One cache is no larger than this, packed. */
-export const MAX_CACHE_BYTES = 2 * 1024 ** 3;
+const MAX_CACHE_BYTES = 2 * 1024 ** 3;
 /** A file ends with a block of facts about what is before it. tar does not read beyond the end of its archive. */
 const FACTS_BYTES = 16 * 1024;
 const PIECE_BYTES = 1024 * 1024;
@@ -45,7 +45,7 @@ export interface OpenCache {
   readonly sizeBytes: number;
 }
 
-export interface CacheFolderOptions {
+interface CacheFolderOptions {
   readonly folder: string;
   /** Of all caches together. */
   readonly limitBytes: number;

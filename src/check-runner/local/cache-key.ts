@@ -26,7 +26,7 @@ export interface SandboxPath {
   readonly path: string;
 }
 
-export function placePath(path: string): SandboxPath {
+function placePath(path: string): SandboxPath {
   return path.startsWith('~/') ? { root: 'home', path: path.slice(2) } : { root: 'tree', path };
 }
 

@@ -19,7 +19,7 @@ import { createSmallDisk, findMountProblem, type SmallDisk } from '../../../test
 import { aRunner, findWorkingProtections } from '../../../test/helpers/local-runner.ts';
 import type { CacheHit, CheckRunner, Job, JobCache, JobEnd, KeptCache, ProtectionKind } from '../runner.ts';
 import { MAX_ENTRIES } from './cache-transfer.ts';
-import { digestTool, findTools } from './tools.ts';
+import { digestTool, resolveTools } from './tools.ts';
 
 const NEVER = new AbortController().signal;
 const SANDBOXES = (await findWorkingProtections()).filter((kind) => kind === 'bubblewrap' || kind === 'namespaces');
@@ -361,7 +361,7 @@ describe('tools of a check', () => {
     await mkdir(join(folder, 'c'));
     await symlink('../real', join(folder, 'c', 'tool'));
     const path = ['a', 'b', 'c', 'none'].map((name) => join(folder, name)).join(':');
-    const find = async () => (await findTools(['tool', 'missing'], path)).map(({ path: file }) => file);
+    const find = async () => (await resolveTools(['tool', 'missing'], path)).map(({ path: file }) => file);
     assert.deepEqual(await find(), [join(folder, 'real'), undefined]);
     const first = await digestTool(join(folder, 'real'));
     assert.equal(await digestTool(join(folder, 'real')), first);

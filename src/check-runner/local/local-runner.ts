@@ -12,7 +12,7 @@ import { beginCache, type UsedCache } from './job-cache.ts';
 import { findLeftFiles, markTime } from './left-files.ts';
 import { innerMarkOf, ProcessTree, type TreeExit } from './process-tree.ts';
 import type { Protection, Wrapped } from './protection.ts';
-import { findTools, type Tool } from './tools.ts';
+import { resolveTools, type Tool } from './tools.ts';
 import type { User } from './user.ts';
 import {
   createJobFolder,
@@ -161,7 +161,7 @@ class LocalRunner implements CheckRunner {
     try {
       const problem = await job.prepare({ folder: folder.tree, isIsolated: protection.kind !== 'none' });
       if (problem !== undefined) return { kind: 'impossible', problem };
-      const tools = await findTools(job.tools ?? []);
+      const tools = await resolveTools(job.tools ?? []);
       const missing = tools.find(({ path }) => path === undefined);
       if (missing !== undefined) return { kind: 'impossible', problem: missingTool(missing) };
       cache = await beginCache(this.#parts.caches, job, { tree: folder.tree, tools });

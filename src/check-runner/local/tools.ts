@@ -10,7 +10,10 @@ export interface Tool {
   readonly path: string | undefined;
 }
 
-export async function findTools(names: readonly string[], path = process.env['PATH'] ?? ''): Promise<readonly Tool[]> {
+export async function resolveTools(
+  names: readonly string[],
+  path = process.env['PATH'] ?? '',
+): Promise<readonly Tool[]> {
   return Promise.all(names.map(async (name) => ({ name, path: await findTool(name, path.split(delimiter)) })));
 }
 
