@@ -89,9 +89,8 @@ function nodeInstall(files: RootFiles): NodeInstall {
   const network = { network: true as const };
   if (files.has('pnpm-lock.yaml')) {
     const check = {
-      ...cached('pnpm-lock.yaml', '~/.pnpm-store'),
-      // By itself it has its store beside the work tree, to which it can link.
-      prepare: 'pnpm install --frozen-lockfile --prefer-offline --store-dir ~/.pnpm-store',
+      ...cached('pnpm-lock.yaml', '~/.local/share/pnpm/store'),
+      prepare: 'pnpm install --frozen-lockfile',
     };
     return { tool: 'pnpm', lock: 'pnpm-lock.yaml', check: { ...check, ...network } };
   }
