@@ -5,6 +5,7 @@
 
 const SUITES: Readonly<Record<string, () => Promise<{ run(words?: readonly string[]): Promise<void> }>>> = {
   api: () => import('./api.ts'),
+  caches: () => import('./caches.ts'),
   engine: () => import('./engine.ts'),
   events: () => import('./events.ts'),
   flaky: () => import('./flaky.ts'),

@@ -261,7 +261,8 @@ function entryOf(name: string): URL {
 function createRunner(config: Config, log: Log): Promise<CheckRunner> {
   const { dataFolder, runner } = config;
   const folder = findRunnerFolder(dataFolder, runner.wanted);
-  return createLocalRunner({ ...runner, folder, secrets: [dataFolder, ...listSecretFiles(config)], log });
+  const kept = { folder: path.join(dataFolder, 'caches'), limitBytes: runner.cacheBytes };
+  return createLocalRunner({ ...runner, folder, kept, secrets: [dataFolder, ...listSecretFiles(config)], log });
 }
 
 /** A chosen folder that is not there is refused now: the first backup may be due at night. */

@@ -19,6 +19,53 @@ export interface Job {
   /** Receives the output in order. The command blocks until this resolves. */
   onOutput(bytes: Buffer): Promise<void>;
   readonly reports?: JobReports;
+  /** Names of programs that must be on PATH. */
+  readonly tools?: readonly string[];
+  readonly cache?: JobCache;
+}
+
+/** Paths that a command finds as an earlier run of the same check left them. Only a sandbox has them. */
+export interface JobCache {
+  /** The id of the repository. Commands of others never see what it keeps. */
+  readonly repository: string;
+  /** Caches stand in for each other only within one check of one branch. */
+  readonly branch: string;
+  readonly check: string;
+  /** Globs of the files in the folder that say what belongs in it. */
+  readonly key: readonly string[];
+  /** `~/…` is in the home of the command, any other path in its folder. */
+  readonly paths: readonly string[];
+  /** Texts that the content follows from, besides the files and the tools. */
+  readonly inputs: readonly string[];
+  /** True when the content of another key is of use. */
+  readonly isVerified: boolean;
+  /** `store`: a passed command leaves what it began without. `fill`: only for that; it ends at once where that exists. */
+  readonly use: 'read' | 'store' | 'fill';
+  /** Called before the command starts, if the folder has files of the key. */
+  onHit?(hit: CacheHit): void;
+  /** Called when the command left one. */
+  onKept?(): void;
+}
+
+export type CacheHit = 'exact' | 'fallback' | 'none';
+
+export interface KeptCache {
+  readonly repository: string;
+  readonly branch: string;
+  readonly check: string;
+  /** Begins with what stands for branch, check, paths and system. */
+  readonly key: string;
+  readonly sizeBytes: number;
+  readonly entries: number;
+  readonly createdAt: Date;
+  readonly usedAt: Date;
+}
+
+/** The caches on the disk of this server. */
+export interface CheckCaches {
+  readonly limitBytes: number;
+  list(repository: string): Promise<readonly KeptCache[]>;
+  remove(cache: Pick<KeptCache, 'repository' | 'key'>): Promise<void>;
 }
 
 export interface JobReports {
@@ -78,6 +125,7 @@ export interface RunnerSafety {
 /** Runs a limited number of commands at a time. When a job has ended, none of its processes and files are left. */
 export interface CheckRunner {
   readonly safety: RunnerSafety;
+  readonly caches: CheckCaches;
   /** True when so many jobs wait that another server would start the next one sooner. */
   readonly isCrowded: boolean;
   /** Throws when the command could not be started. */

@@ -12,8 +12,22 @@ export interface RunnerCheck {
   readonly env?: Readonly<Record<string, string>>;
   /** Instead of the globs of the repository. */
   readonly junit?: readonly string[];
+  /** Programs that must be on PATH, and whose content is part of the key of the cache. */
+  readonly tools?: readonly string[];
+  readonly cache?: RunnerCache;
   /** Names of the secrets that it gets as variables. */
   readonly secrets?: readonly string[];
+}
+
+export interface RunnerCache {
+  /** Globs of the files that it follows from. */
+  readonly key: readonly string[];
+  /** `~/…`: in the home of the check. Any other: in its work tree. */
+  readonly paths: readonly string[];
+  /** Whether one of another key is of use, as whatever reads it looks at its content. */
+  readonly verified?: boolean;
+  /** Whether it holds all that `prepare` does. */
+  readonly result?: boolean;
 }
 
 /** Lets the repository's file choose the checks, and says how much they may ask for. */

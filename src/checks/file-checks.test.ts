@@ -28,6 +28,40 @@ describe('checks of a file', () => {
     assert.equal(read(undefined), REGISTERED);
   });
 
+  it('have a cache and tools [R89]', () => {
+    const cache = (text: string) => read(`checks: { a: { run: x, prepare: y, tools: [node, g++], cache: ${text} } }`);
+    const read1 = (text: string) => {
+      const checks = cache(text);
+      return 'problem' in checks ? checks.problem : checks[0]?.cache;
+    };
+    const plain = { key: ['package-lock.json'], paths: ['~/.npm'] };
+    assert.deepEqual(read1('{ key: package-lock.json, paths: [~/.npm/], verified: true }'), {
+      ...plain,
+      verified: true,
+    });
+    assert.deepEqual(read1('{ key: ["**/go.sum"], paths: [node_modules, ~/x/y], result: true }'), {
+      ...{ key: ['**/go.sum'], paths: ['node_modules', '~/x/y'], result: true },
+    });
+    const bad: readonly [text: string, problem: RegExp][] = [
+      ['{ key: [a] }', /a\.cache needs key and paths\.$/],
+      ['{ key: [../a], paths: [b] }', /leads out of the work tree/],
+      ['{ key: [a], paths: [b], verified: true, result: true }', /is either verified or a result/],
+      ['{ key: [a], paths: [b], size: 3 }', /a\.cache\.size is unknown; a cache has key, paths, verified, result/],
+      ['{ key: [a], paths: [b], result: 1 }', /must be true or false/],
+      ['{ key: [a], paths: [b/c, b] }', /"b\/c" lies within "b"/],
+      ...['/etc', '~', '~/', '..', 'a/../b', 'a//b', './a', '.git', '~/.', '""', '"a\\nb"', 'x'.repeat(300)].map(
+        (path): [string, RegExp] => [`{ key: [a], paths: [${path}] }`, /cache\.paths/],
+      ),
+    ];
+    for (const [text, problem] of bad) assert.match(String(read1(text)), problem, text);
+    const noPrepare = read('checks: { a: { run: x, cache: { key: [a], paths: [b], result: true } } }');
+    assert.match('problem' in noPrepare ? noPrepare.problem : '', /there is no prepare whose result/);
+    for (const tool of ['a/b', '..', 'a b', '$(x)']) {
+      const checks = read(`checks: { a: { run: x, tools: ["${tool}"] } }`);
+      assert.match('problem' in checks ? checks.problem : '', /a\.tools: .* is no name of a program/, tool);
+    }
+  });
+
   it('have every field of a check [R61]', () => {
     const text = `
 checks:

@@ -1,6 +1,6 @@
 import { parseGlob } from '../lib/glob.ts';
 import { MAX_YAML_BYTES, parseYaml } from '../lib/parse-yaml.ts';
-import type { FileChecksGrant, RunnerCheck } from './check.ts';
+import type { FileChecksGrant, RunnerCache, RunnerCheck } from './check.ts';
 
 export const CONFIGURATION_FILE = '.sluice.yaml';
 
@@ -8,6 +8,7 @@ const MAX_CHECKS = 100;
 const MAX_COMMAND_LENGTH = 10_000;
 const MAX_NAME_LENGTH = 255;
 const MAX_LIST = 100;
+const MAX_PATH_LENGTH = 250;
 const DEFAULT_MINUTES = 60;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/;
 /** The server decides these. */
@@ -72,6 +73,8 @@ const FIELDS: { readonly [name: string]: (value: unknown, at: string) => Partial
   timeoutMinutes: (value, at) => ({ timeoutMinutes: minutesOf(value, at) }),
   secrets: (value, at) => ({ secrets: listOf(value, at) }),
   junit: (value, at) => ({ junit: listOf(value, at).map((glob) => globOf(glob, at)) }),
+  tools: (value, at) => ({ tools: listOf(value, at).map((name) => toolOf(name, at)) }),
+  cache: (value, at) => ({ cache: cacheOf(mapping(value, at), at) }),
 };
 
 // SPEC R61
@@ -85,6 +88,8 @@ function parseCheck(name: string, fields: Fields, grant: FileChecksGrant): Runne
   const parts = Object.entries(fields).map(([field, value]) => FIELDS[field]?.(value, `${at}.${field}`));
   const read: Partial<RunnerCheck> = Object.assign({}, ...parts);
   if (read.command === undefined) throw new BadFile(`${at}.run is missing: the command of the check`);
+  if (read.cache?.result === true && read.prepare === undefined)
+    throw new BadFile(`${at}.cache.result: there is no prepare whose result it could hold`);
   const longest = Math.min(grant.longestMinutes, DEFAULT_MINUTES);
   const check = { ...read, name, command: read.command, timeoutMinutes: read.timeoutMinutes ?? longest };
   const excess = excessOf(check, grant);
@@ -132,6 +137,43 @@ function globOf(glob: string, at: string): string {
   const problem = isInside ? parseGlob(glob) : 'leads out of the work tree';
   if (typeof problem === 'string') throw new BadFile(`${at}: "${glob}" ${problem}`);
   return glob;
+}
+
+function toolOf(name: string, at: string): string {
+  if (/^[\w.+-]{1,100}$/.test(name) && !/^\.+$/.test(name)) return name;
+  throw new BadFile(`${at}: "${name}" is no name of a program`);
+}
+
+const CACHE_FIELDS = ['key', 'paths', 'verified', 'result'];
+
+// SPEC R89
+function cacheOf(fields: Fields, at: string): RunnerCache {
+  const unknown = Object.keys(fields).find((field) => !CACHE_FIELDS.includes(field));
+  if (unknown !== undefined) throw new BadFile(`${at}.${unknown} is unknown; a cache has ${CACHE_FIELDS.join(', ')}`);
+  const [key, paths] = [listOf(fields['key'] ?? [], `${at}.key`), listOf(fields['paths'] ?? [], `${at}.paths`)];
+  if (key.length === 0 || paths.length === 0) throw new BadFile(`${at} needs key and paths`);
+  const [verified, result] = ['verified', 'result'].map((name) => flagOf(fields[name] ?? false, `${at}.${name}`));
+  if (verified && result) throw new BadFile(`${at} is either verified or a result: the result of another key is wrong`);
+  return {
+    key: key.map((glob) => globOf(glob, `${at}.key`)),
+    paths: distinctPaths(paths, `${at}.paths`),
+    ...(verified && { verified }),
+    ...(result && { result }),
+  };
+}
+
+/** None lies within another: it would be packed twice. */
+function distinctPaths(paths: readonly string[], at: string): readonly string[] {
+  const plain = paths.map((path) => path.replace(/\/+$/, ''));
+  for (const [index, path] of plain.entries()) {
+    const parts = path.replace(/^~\//, '').split('/');
+    const isGood = parts.every((part) => !['', '.', '..', '~', '.git'].includes(part)) && !/\p{Cc}/u.test(path);
+    if (!isGood || path.length > MAX_PATH_LENGTH)
+      throw new BadFile(`${at}: "${paths[index]}" is neither below ~/ nor a path in the work tree`);
+    const other = plain.find((one, place) => place !== index && `${path}/`.startsWith(`${one}/`));
+    if (other !== undefined) throw new BadFile(`${at}: "${path}" lies within "${other}"`);
+  }
+  return plain;
 }
 
 function variablesOf(value: unknown, at: string): Readonly<Record<string, string>> {

@@ -29,7 +29,7 @@ export type RootFiles = ReadonlyMap<ProposalFile, string>;
 
 /** A check as `.sluice.yaml` has it. */
 interface ProposedCheck {
-  readonly cache?: { readonly key: readonly string[]; readonly paths: readonly string[]; readonly verified: true };
+  readonly cache?: { readonly key: readonly string[]; readonly paths: readonly string[]; readonly verified?: true };
   readonly prepare?: string;
   readonly run: string;
   readonly network?: true;
@@ -96,8 +96,14 @@ function nodeInstall(files: RootFiles): NodeInstall {
   }
   if (files.has('yarn.lock')) {
     const isClassic = files.get('yarn.lock')?.includes('# yarn lockfile v1') === true;
-    const check = { prepare: `yarn install ${isClassic ? '--frozen-lockfile' : '--immutable'}`, ...network };
-    return { tool: 'yarn', lock: 'yarn.lock', check };
+    // The first yarn believes what is in its cache.
+    const check = isClassic
+      ? {
+          cache: { key: ['yarn.lock'], paths: ['~/.cache/yarn'] },
+          prepare: 'yarn install --frozen-lockfile --prefer-offline',
+        }
+      : { ...cached('yarn.lock', '~/.yarn/berry/cache'), prepare: 'yarn install --immutable' };
+    return { tool: 'yarn', lock: 'yarn.lock', check: { ...check, ...network } };
   }
   const lock = (['package-lock.json', 'npm-shrinkwrap.json'] as const).find((name) => files.has(name));
   if (lock === undefined)
@@ -192,7 +198,7 @@ function fromRust(files: RootFiles): ReturnType<Ecosystem> {
   if (!files.has('Cargo.toml')) return undefined;
   const run = 'cargo test --workspace';
   if (!files.has('Cargo.lock')) return { check: { run, network: true }, note: 'rust: Cargo.toml without a lock file.' };
-  const cache = { key: ['Cargo.lock'], paths: ['~/.cargo/registry'], verified: true as const };
+  const cache = { key: ['Cargo.lock'], paths: ['~/.cargo/registry', '~/.cargo/git'], verified: true as const };
   const check = { cache, prepare: 'cargo fetch --locked', run: `${run} --locked`, network: true as const };
   return { check, note: 'rust: Cargo.toml and Cargo.lock.' };
 }

@@ -6,7 +6,7 @@ import { confirm } from './core/confirm.ts';
 import type { Context } from './core/context.ts';
 import { CliError } from './core/exit.ts';
 import { drawStatus, type StatusStream } from './core/status-line.ts';
-import { clean } from './core/terminal.ts';
+import { clean, formatSize } from './core/terminal.ts';
 
 const BACKUP_FILE_TEXT = "A path on the server's machine, or a bare name in its own folder of backups.";
 
@@ -72,11 +72,6 @@ async function describeTokens(context: Context, tokenFile: string | null): Promi
   const isSaid = tokenFile === null || (isUsable && path.resolve(source) === tokenFile);
   const file = isSaid ? [] : [`The token in ${tokenFile} on the server's machine administers the server.`];
   return ['The tokens of the backup count now.', used, ...file];
-}
-
-function formatSize(bytes: number): string {
-  if (bytes < 10_000) return `${bytes} bytes`;
-  return bytes < 10_000_000 ? `${Math.round(bytes / 1000)} kB` : `${Math.round(bytes / 1_000_000)} MB`;
 }
 
 export const RESTORE = row({

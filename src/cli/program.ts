@@ -57,6 +57,7 @@ const BRANCHES: Readonly<Record<string, readonly [summary: string, load: () => P
   github: ['The same as forge, for GitHub', async () => (await import('./forge/forge.ts')).GITHUB],
   repo: ['Register repositories', async () => (await import('./repo.ts')).REPO],
   secret: ['Set secrets that checks get as variables', async () => (await import('./secret.ts')).SECRET],
+  cache: ['List and clear the caches of checks', async () => (await import('./cache.ts')).CACHE],
   queue: ['Create, show and steer queues', async () => (await import('./queue.ts')).QUEUES],
   pr: ['Submit pull requests and see where they stand', async () => (await import('./pr.ts')).PR],
   watch: ['Watch a queue live', async () => (await import('./watch/watch.ts')).WATCH],
@@ -93,6 +94,7 @@ const BRANCHES: Readonly<Record<string, readonly [summary: string, load: () => P
 const ACT_FOR_ORGANIZATIONS = new Set([
   'status',
   'repo',
+  'cache',
   'queue',
   'pr',
   'watch',

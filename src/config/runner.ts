@@ -13,6 +13,7 @@ export function parseRunner(read: Read) {
     processes: Number(read('SLUICE_RUNNER_PROCESSES') ?? VARIABLES.SLUICE_RUNNER_PROCESSES.default),
     tools: parseFolders(read('SLUICE_RUNNER_TOOLS')),
     caches: parseFolders(read('SLUICE_RUNNER_CACHES')),
+    cacheBytes: Number(read('SLUICE_CACHE_BYTES') ?? VARIABLES.SLUICE_CACHE_BYTES.default),
   };
 }
 

@@ -172,6 +172,11 @@ export const VARIABLES = {
     'unset',
     'Folders that all checks in a sandbox share and can write to, with colons between them. The users of checks must be able to write to them.',
   ),
+  SLUICE_CACHE_BYTES: integer(
+    '10737418240',
+    { min: 0, max: Number.MAX_SAFE_INTEGER },
+    'How many bytes the caches of checks take on this server at most. The least recently used are deleted first. 0: no check has a cache.',
+  ),
   SLUICE_TEST_BRANCH_PREFIX: text(
     'sluice',
     'First part of the names of test branches. Use trunk-merge if your CI already runs on such branches.',

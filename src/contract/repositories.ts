@@ -10,12 +10,23 @@ const checkFields = {
   command: Type.String({ minLength: 1, maxLength: 10_000, description: 'What a shell runs in the work tree.' }),
 };
 
+const cacheFields = {
+  key: list(Type.String(), 'Globs of the files that it follows from.'),
+  paths: list(Type.String(), 'Its paths: `~/…` in the home of the check, any other in its work tree.'),
+  verified: boolean('Whether one of another key stands in for it.'),
+  result: boolean('Whether `prepare` is skipped where it is there.'),
+};
+
 const Check = record('RunnerCheck', 'A check of the built-in runner.', {
   ...checkFields,
   timeoutMinutes: nullable('integer', 'When it is killed; null for the default.'),
   network: boolean("Whether it may use the network of the server's machine."),
   userNamespaces: boolean('Whether it may make user namespaces, as the sandboxes of browsers do.'),
   prepare: nullable('string', 'What runs before the command, in the same place.'),
+  tools: list(Type.String(), 'Programs that it needs.'),
+  cache: Type.Union([Type.Object(cacheFields), Type.Null()], {
+    description: 'What it finds as an earlier run left it; null: nothing.',
+  }),
 });
 
 const grantFields = {
@@ -59,7 +70,10 @@ const EXAMPLE = {
   repo: EXAMPLE_REPO,
   git: '/srv/git/app.git',
   checks: [
-    { name: 'test', command: 'npm test', timeoutMinutes: null, network: false, userNamespaces: false, prepare: null },
+    {
+      ...{ name: 'test', command: 'npm test', timeoutMinutes: null, network: false, userNamespaces: false },
+      ...{ prepare: null, tools: [], cache: null },
+    },
   ],
   junit: ['reports/*.xml'],
   fileChecks: null,

@@ -1,4 +1,5 @@
 import type { CheckRunner, Job, JobEnd, LeftFile, RunnerSafety } from '../../src/check-runner/runner.ts';
+import { noCaches } from './no-jobs.ts';
 
 /** A requested job, which the test ends. */
 export interface FakeJob {
@@ -23,6 +24,7 @@ function toLeftFile([name, text]: readonly [string, string]): LeftFile {
 export class FakeJobs implements CheckRunner {
   readonly asked: FakeJob[] = [];
   isCrowded = false;
+  readonly caches = noCaches;
   safety: RunnerSafety = { protection: 'users', sentence: 'Nothing runs.', runsUntrusted: true, closesNetwork: false };
 
   async run(job: Job, stop: AbortSignal): Promise<JobEnd> {

@@ -15,10 +15,11 @@ const KINDS: readonly ProtectionKind[] = ['bubblewrap', 'namespaces', 'users', '
 export async function aRunner(
   kind: ProtectionKind | undefined,
   more: Partial<LocalRunnerOptions> = {},
-): Promise<{ readonly runner: CheckRunner; readonly folder: string; close(): Promise<void> }> {
+): Promise<{ readonly runner: CheckRunner; readonly folder: string; readonly kept: string; close(): Promise<void> }> {
   const parent = await mkdtemp(join(tmpdir(), 'sluice-runner-'));
   await chmod(parent, 0o711);
   const folder = join(parent, 'jobs');
+  const kept = join(parent, 'caches');
   const runner = await createLocalRunner({
     folder,
     jobs: 4,
@@ -28,6 +29,7 @@ export async function aRunner(
     tools: [],
     caches: [],
     secrets: [],
+    kept: { folder: kept, limitBytes: 1024 ** 3 },
     trustsAll: true,
     log: silentLog,
     ...more,
@@ -36,7 +38,7 @@ export async function aRunner(
     await runner.close();
     await removeFolder(parent);
   };
-  return { runner, folder, close };
+  return { runner, folder, kept, close };
 }
 
 /** The protections that work on this machine: bubblewrap may be missing, and not every user is root. */

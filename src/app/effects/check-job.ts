@@ -1,11 +1,12 @@
 import { delimiter } from 'node:path';
-import type { Job, JobEnd, LeftFile, LeftFiles } from '../../check-runner/runner.ts';
+import type { Job, JobCache, JobEnd, LeftFile, LeftFiles } from '../../check-runner/runner.ts';
 import type { RunnerCheck } from '../../checks/check.ts';
 import type { CheckConclusion } from '../../engine/model/check.ts';
 import type { Forge } from '../../forge/forge.ts';
 import type { ForgeRepository } from '../../forge/forge-repository.ts';
 import { pause } from '../../lib/clock.ts';
 import { createMasker, type Masker } from '../../lib/mask.ts';
+import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { App } from '../core/app.ts';
 import { giveSecrets } from '../repositories/secrets.ts';
@@ -23,7 +24,12 @@ export interface CheckJob extends Pick<Job, 'share' | 'rank' | 'variables' | 'on
   readonly check: RunnerCheck;
   /** The commit is the landed head of the branch. */
   readonly isLanded: boolean;
+  /** Absent: it begins as without a cache, and leaves none. */
+  readonly caching?: Caching;
 }
+
+/** Only commits of the target branch `store` and `fill`. */
+export type Caching = Pick<JobCache, 'branch' | 'use' | 'onHit' | 'onKept'>;
 
 export interface CheckEnd {
   /** Undefined where there is no result. */
@@ -47,11 +53,12 @@ export async function runJob(job: CheckJob, stop: AbortSignal): Promise<CheckEnd
   const run = checkRunner.run(
     {
       ...job,
-      command: check.prepare === undefined ? check.command : PREPARED,
+      command: commandOf(check),
       timeoutMs: timeoutMinutes * 60_000,
       network: check.network === true,
       userNamespaces: check.userNamespaces === true,
       variables: { ...check.env, ...secrets.variables, ...commandVariables(check), ...job.variables },
+      ...present({ tools: check.tools, cache: cacheOf(job) }),
       prepare: ({ folder, isIsolated }) => forge.checkOut({ repository, sha, folder, isIsolated }),
       onStart: async () => {
         startedAt = clock.now();
@@ -95,6 +102,18 @@ function maskedFile(file: LeftFile, masker: Masker): LeftFile {
   };
 }
 
+// SPEC R82
+function cacheOf({ check, repository, caching }: CheckJob): JobCache | undefined {
+  const { cache, name, prepare, env } = check;
+  if (cache === undefined || caching === undefined) return undefined;
+  const { key, paths, verified = false, result = false } = cache;
+  return {
+    ...{ ...caching, repository: repository.id, check: name, key, paths, isVerified: verified },
+    // SPEC R83
+    inputs: result ? [JSON.stringify({ prepare, env })] : [],
+  };
+}
+
 function isClosedFor({ checkRunner }: Pick<App, 'checkRunner'>, { network }: RunnerCheck): boolean {
   return checkRunner.safety.closesNetwork && network !== true;
 }
@@ -102,13 +121,30 @@ function isClosedFor({ checkRunner }: Pick<App, 'checkRunner'>, { network }: Run
 /** The first lines of a log. Readers of a failed download need to know of the network. */
 export function jobHeading(app: Pick<App, 'checkRunner'>, check: RunnerCheck, where: string): string {
   const closed = isClosedFor(app, check) ? ', without network (--check-network opens it)' : '';
+  const without = check.cache === undefined ? undefined : whyWithoutCache(app);
+  const cache = without === undefined ? '' : `, without its cache (${without})`;
   const commands = [check.prepare, check.command].flatMap((line) => (line === undefined ? [] : `[Sluice] $ ${line}\n`));
-  return `[Sluice] "${check.name}" on ${where}${closed}\n${commands.join('')}`;
+  return `[Sluice] "${check.name}" on ${where}${closed}${cache}\n${commands.join('')}`;
+}
+
+// SPEC R86
+function whyWithoutCache({ checkRunner }: Pick<App, 'checkRunner'>): string | undefined {
+  if (!checkRunner.safety.closesNetwork) return 'only a sandbox has one';
+  return checkRunner.caches.limitBytes === 0 ? 'SLUICE_CACHE_BYTES is 0' : undefined;
 }
 
 /** A shell gets each command as it is written, and the second only after the first passed. */
 const PREPARED =
   '/bin/sh -c "$SLUICE_PREPARE" || { code=$?; echo "[Sluice] prepare failed with exit code $code"; exit $code; }; exec /bin/sh -c "$SLUICE_RUN"';
+
+// SPEC R83
+const PREPARED_BEFORE =
+  'if [ "$SLUICE_CACHE_HIT" = exact ]; then echo "[Sluice] prepare is skipped: the cache holds its result"; exec /bin/sh -c "$SLUICE_RUN"; fi; ';
+
+function commandOf({ command, prepare, cache }: RunnerCheck): string {
+  if (prepare === undefined) return command;
+  return cache?.result === true ? PREPARED_BEFORE + PREPARED : PREPARED;
+}
 
 // SPEC R64
 function commandVariables({ prepare, command }: RunnerCheck): Readonly<Record<string, string>> {

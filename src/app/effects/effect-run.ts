@@ -1,10 +1,12 @@
 import type { RunnerCheck } from '../../checks/check.ts';
+import { CONFIGURATION_FILE, checksOfFile } from '../../checks/file-checks.ts';
 import type { CandidateNumber, Member } from '../../engine/model/candidate.ts';
 import type { CandidateEvent, RemovedPullRequestObserved } from '../../engine/model/event.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { CandidateEntry, Forge } from '../../forge/forge.ts';
 import type { ForgeRepository } from '../../forge/forge-repository.ts';
 import { present } from '../../lib/present.ts';
+import type { Sha } from '../../lib/sha.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { App } from '../core/app.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
@@ -39,6 +41,15 @@ export function effectRunIn(app: App, found: FoundQueue): EffectRun {
   const repository = toForgeRepository(found.repository);
   const checksBlocked = explainBlockedChecks(app, found.repository);
   return { app, found, forge: getForge(app, host), repository, checks, checksBlocked, junit };
+}
+
+/** None if the file asks for more than is granted since the candidate was built. */
+// SPEC R60
+export async function checksOn({ forge, repository, checks }: EffectRun, sha: Sha): Promise<readonly RunnerCheck[]> {
+  if (repository.fileChecks === null) return checks;
+  const file = await forge.readFile?.({ repository, sha, path: CONFIGURATION_FILE });
+  const chosen = checksOfFile(repository, file);
+  return 'problem' in chosen ? [] : chosen;
 }
 
 /** The outcome: an event for the queue, nothing, or another attempt later. */

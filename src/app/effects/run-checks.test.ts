@@ -272,3 +272,56 @@ describe('checks of the built-in runner', () => {
     assert.equal((await candidateOf(world))?.checks[0]?.conclusion, 'SUCCESS');
   });
 });
+
+describe('a cache of a check', () => {
+  const cache = { key: ['lock'], paths: ['~/store'], verified: true };
+  const create = maker(() => WorkerWorld.create([{ name: 'unit', command: 'run', timeoutMinutes: null, cache }]));
+
+  async function untilSettled({ clock }: WorkerWorld): Promise<void> {
+    await clock.pass(10);
+  }
+
+  it('is filled on the head, after all other work, once for each head that a pull request missed it on [R82]', async () => {
+    const world = await create();
+    world.worker.start();
+    await world.submit();
+    await untilSettled(world);
+    const [first] = world.jobs.asked;
+    assert.deepEqual([first?.job.cache?.use, first?.job.cache?.branch], ['read', 'main']);
+    first?.job.cache?.onHit?.('exact');
+    await untilSettled(world);
+    assert.equal(world.jobs.asked.length, 1);
+    first?.job.cache?.onHit?.('fallback');
+    first?.job.cache?.onHit?.('none');
+    await untilSettled(world);
+    const [, fill, ...others] = world.jobs.asked;
+    assert.deepEqual([fill?.job.cache?.use, fill?.job.share, others.length], ['fill', first?.job.share, 0]);
+    assert.ok((fill?.job.rank ?? 0) > (first?.job.rank ?? 0));
+    assert.equal(fill?.job.variables['SLUICE_COMMIT'], world.repository.getHead('main'));
+  });
+
+  it('is not tried on each new head, where the one before left nothing, for an hour [R82]', async () => {
+    const world = await create();
+    world.worker.start();
+    await world.submit();
+    await untilSettled(world);
+    const [first] = world.jobs.asked;
+    const miss = async () => {
+      first?.job.cache?.onHit?.('none');
+      await untilSettled(world);
+      return world.jobs.asked.length;
+    };
+    assert.equal(await miss(), 2);
+    world.jobs.asked[1]?.end({ kind: 'exited', code: 1 });
+    await untilSettled(world);
+    world.repository.commit('main', { files: { 'next.txt': '' } });
+    assert.equal(await miss(), 2);
+    await world.clock.pass(60 * 60_000);
+    assert.equal(await miss(), 3);
+    world.jobs.asked[2]?.job.cache?.onKept?.();
+    world.jobs.asked[2]?.end(SUCCESS);
+    await untilSettled(world);
+    world.repository.commit('main', { files: { 'later.txt': '' } });
+    assert.equal(await miss(), 4);
+  });
+});

@@ -1,4 +1,4 @@
-import type { Job, LeftFiles } from '../../check-runner/runner.ts';
+import type { CacheHit, Job, LeftFiles } from '../../check-runner/runner.ts';
 import type { RunnerCheck } from '../../checks/check.ts';
 import { type Candidate, compositionOf } from '../../engine/model/candidate.ts';
 import type { CheckConclusion, CheckStatus } from '../../engine/model/check.ts';
@@ -12,9 +12,10 @@ import { candidateIdOf } from '../core/entry-id.ts';
 import { formatRef } from '../core/find-queue.ts';
 import { testBranchOf } from '../queue/entry-run.ts';
 import { uploadsOf } from '../queue/report-check.ts';
-import { jobHeading, runJob } from './check-job.ts';
+import { type Caching, jobHeading, runJob } from './check-job.ts';
 import { CheckLog } from './check-log.ts';
 import { DONE, type EffectAnswer, type EffectRun } from './effect-run.ts';
+import { fillCache } from './fill-cache.ts';
 import { handInReports } from './hand-in-reports.ts';
 
 /** Another server may decide the candidate: this one polls the queue for it. */
@@ -79,16 +80,9 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
   const begin = () => Math.max(app.clock.now(), started + 1);
   let startedAt = begin();
   const job = {
-    ...{
-      app,
-      forge,
-      repository,
-      sha,
-      check,
-      share: found.id,
-      rank: rankOf(run),
-      isLanded: compositionOf(candidate).length === 0,
-    },
+    ...{ app, forge, repository, sha, check, share: found.id, rank: rankOf(run) },
+    isLanded: compositionOf(candidate).length === 0,
+    caching: cachingOf(run, check),
     variables: checkVariables(run, candidate, check),
     onStart: async () => {
       startedAt = begin();
@@ -103,6 +97,18 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
   if (conclusion === undefined) return;
   const summary = conclusion === 'SUCCESS' ? text : `${text} Read its output: sluice logs ${testRunId}`;
   await report(run, check, { startedAt, status: 'COMPLETED', conclusion, summary });
+}
+
+/** A run without any pull request is one of the branch itself. */
+// SPEC R82
+function cachingOf(run: CheckRun, check: RunnerCheck): Caching {
+  const { found, candidate } = run;
+  const { branch } = found.queue;
+  if (candidate.commit?.sha === candidate.base.sha && candidate.members.length === 0) return { branch, use: 'store' };
+  const onHit = (hit: CacheHit) => {
+    if (hit !== 'exact') fillCache(run, check.name);
+  };
+  return { branch, use: 'read', onHit };
 }
 
 /** The reports are stored before the result, so that the judgement of a failure finds them. */

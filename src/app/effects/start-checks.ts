@@ -1,5 +1,3 @@
-import type { RunnerCheck } from '../../checks/check.ts';
-import { CONFIGURATION_FILE, checksOfFile } from '../../checks/file-checks.ts';
 import { branchSubjectOf, type Candidate } from '../../engine/model/candidate.ts';
 import type { StartChecks } from '../../engine/model/effect.ts';
 import { findCandidate } from '../../engine/model/queue.ts';
@@ -9,6 +7,7 @@ import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { renderDraft } from '../pr-page/render-draft.ts';
 import {
+  checksOn,
   DONE,
   type EffectAnswer,
   type EffectRun,
@@ -54,15 +53,6 @@ async function show(run: EffectRun, candidate: Candidate, sha: Sha): Promise<Eff
   }
   const { reason, detail } = answer;
   return { kind: 'event', event: { kind: 'candidate_unbuildable', candidate: candidate.number, reason, detail } };
-}
-
-/** None if the file asks for more than is granted since the candidate was built. */
-// SPEC R60
-async function checksOn({ forge, repository, checks }: EffectRun, sha: Sha): Promise<readonly RunnerCheck[]> {
-  if (repository.fileChecks === null) return checks;
-  const file = await forge.readFile?.({ repository, sha, path: CONFIGURATION_FILE });
-  const chosen = checksOfFile(repository, file);
-  return 'problem' in chosen ? [] : chosen;
 }
 
 /** For CI that runs only for pull requests. Plain git has none to open. */

@@ -140,6 +140,7 @@ class Try {
     const job = {
       ...{ app, forge: getForge(app, repository.host), repository, sha, check },
       ...{ share: `try ${repository.id}`, rank: RANK, isLanded: true },
+      caching: { branch, use: 'store' } as const,
       variables: {
         ...{ CI: 'true', SLUICE: 'true', SLUICE_REPOSITORY: formatRef(repository), SLUICE_CHECK: name },
         ...{ SLUICE_TARGET_BRANCH: branch, SLUICE_COMMIT: sha, SLUICE_BASE_COMMIT: sha },

@@ -1,3 +1,4 @@
+import type { RunnerCheck } from '../../checks/check.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as repositoriesContract from '../../contract/repositories.ts';
 import { formatInstant } from '../../lib/clock.ts';
@@ -34,7 +35,12 @@ export async function removeRepository(
   const outcome = await app.store.repositories.remove(repository.id, feed);
   app.feed.wake();
   app.directory.forget();
-  if (outcome === 'removed') return {};
+  if (outcome === 'removed') {
+    // SPEC R88
+    const { caches } = app.checkRunner;
+    for (const cache of await caches.list(repository.id)) await caches.remove(cache);
+    return {};
+  }
   return refuse('REPOSITORY_HAS_QUEUES', `${formatRef(input.repo)} still has queues. Delete them first.`);
 }
 
@@ -45,11 +51,7 @@ export function viewRepository(app: Pick<App, 'checkRunner'>, repository: Reposi
   return {
     repo: { host, owner, name },
     git: git === null ? null : withoutCredentials(git),
-    checks: checks.map(({ name: check, command, timeoutMinutes, network, userNamespaces, prepare = null }) => ({
-      ...{ name: check, command, timeoutMinutes, prepare },
-      network: network === true,
-      userNamespaces: userNamespaces === true,
-    })),
+    checks: checks.map(viewCheck),
     junit,
     fileChecks,
     trustChecks,
@@ -57,6 +59,16 @@ export function viewRepository(app: Pick<App, 'checkRunner'>, repository: Reposi
     runHooks,
     createdAt: formatInstant(repository.createdAt),
     updatedAt: formatInstant(repository.updatedAt),
+  };
+}
+
+function viewCheck(check: RunnerCheck): RepositoryView['checks'][number] {
+  const { name, command, timeoutMinutes, network, userNamespaces, prepare = null, tools = [], cache } = check;
+  return {
+    ...{ name, command, timeoutMinutes, prepare, tools },
+    network: network === true,
+    userNamespaces: userNamespaces === true,
+    cache: cache === undefined ? null : { verified: false, result: false, ...cache },
   };
 }
 

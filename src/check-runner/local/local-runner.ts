@@ -1,15 +1,18 @@
 import { hash, randomUUID } from 'node:crypto';
 import { rmdir } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { Fault } from '../../lib/fault.ts';
 import type { Log } from '../../lib/log.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
-import type { CheckRunner, Job, JobEnd, ProtectionKind, RunnerSafety } from '../runner.ts';
+import type { CheckCaches, CheckRunner, Job, JobEnd, ProtectionKind, RunnerSafety } from '../runner.ts';
+import { CacheFolder } from './cache-folder.ts';
 import { type Choice, chooseProtection, type ProtectionOptions } from './choose-protection.ts';
+import { beginCache, type UsedCache } from './job-cache.ts';
 import { findLeftFiles, markTime } from './left-files.ts';
 import { innerMarkOf, ProcessTree, type TreeExit } from './process-tree.ts';
 import type { Protection, Wrapped } from './protection.ts';
+import { resolveTools, type Tool } from './tools.ts';
 import type { User } from './user.ts';
 import {
   createJobFolder,
@@ -28,6 +31,8 @@ export interface LocalRunnerOptions extends ProtectionOptions {
   readonly jobs: number;
   /** True when commands run without any protection of the server. */
   readonly trustsAll: boolean;
+  /** The folder of the caches of checks, and how much they may take. */
+  readonly kept: { readonly folder: string; readonly limitBytes: number };
   readonly log: Log;
 }
 
@@ -47,7 +52,11 @@ export async function createLocalRunner(options: LocalRunnerOptions): Promise<Ch
     say.call(log, { protection: safety.protection, tried: choice.problems }, safety.sentence);
     const { protection } = choice;
     const atOnce = Math.min(jobs, protection.users?.size ?? jobs);
-    return new LocalRunner({ protection, safety, jobs: atOnce, log, work });
+    // SPEC R86
+    const limitBytes = safety.closesNetwork ? options.kept.limitBytes : 0;
+    const caches = new CacheFolder({ ...options.kept, limitBytes, log });
+    await caches.open();
+    return new LocalRunner({ protection, safety, jobs: atOnce, log, work, caches });
   } catch (error) {
     await removeWorkFolder(work.path).catch(() => undefined);
     throw error;
@@ -79,6 +88,7 @@ interface Parts {
   readonly jobs: number;
   readonly log: Log;
   readonly work: WorkFolder;
+  readonly caches: CacheFolder;
 }
 
 class LocalRunner implements CheckRunner {
@@ -92,6 +102,10 @@ class LocalRunner implements CheckRunner {
     this.#parts = parts;
     this.safety = parts.safety;
     this.#turns = createTurns(parts.jobs);
+  }
+
+  get caches(): CheckCaches {
+    return this.#parts.caches;
   }
 
   get isCrowded(): boolean {
@@ -142,20 +156,32 @@ class LocalRunner implements CheckRunner {
     const { user, stop } = whom;
     const name = randomUUID();
     const folder = await createJobFolder(work, name);
+    const mark = `${work.mark}.${name}.`;
+    let cache: UsedCache | undefined;
     try {
       const problem = await job.prepare({ folder: folder.tree, isIsolated: protection.kind !== 'none' });
       if (problem !== undefined) return { kind: 'impossible', problem };
+      const tools = await resolveTools(job.tools ?? []);
+      const missing = tools.find(({ path }) => path === undefined);
+      if (missing !== undefined) return { kind: 'impossible', problem: missingTool(missing) };
+      cache = await beginCache(this.#parts.caches, job, { tree: folder.tree, tools });
+      if (job.cache?.use === 'fill' && cache?.isWanted !== true) return { kind: 'stopped' };
       if (user !== undefined) await giveTo(user, folder);
       if (stop.aborted) return { kind: 'stopped' };
       const since = job.reports === undefined ? undefined : await markTime(join(work.path, `${name}.started`));
       await job.onStart();
-      const end = await this.#execute(job, folder, { ...whom, mark: `${work.mark}.${name}.` });
+      const place = { ...{ protection, folder, user, stop }, environment: passedOn() };
+      const hit = await cache?.restore({ ...place, mark: `${work.mark}.${name}-unpack.` });
+      const known = hit === undefined ? job : { ...job, variables: { ...job.variables, SLUICE_CACHE_HIT: hit } };
+      const end = await this.#execute(known, folder, { ...whom, mark });
       // The files are read and removed only when no process of the user can change them any more.
       if (user !== undefined) await protection.users?.clear(user);
       if (since !== undefined && end.kind === 'exited')
-        await handOver(job, folder, { since, user, root: this.#parts.protection.treeOf(folder) });
+        await handOver(job, folder, { since, user, root: protection.treeOf(folder) });
+      if (end.kind === 'exited' && end.code === 0) await cache?.keep({ ...place, mark: `${work.mark}.${name}-pack.` });
       return end;
     } finally {
+      await cache?.close();
       // If this fails, the next start of the server removes the folder.
       await removeFolder(folder.path).catch((error: unknown) =>
         log.warn({ err: error }, 'could not remove check folder'),
@@ -214,6 +240,12 @@ async function handOver(
 ): Promise<void> {
   if (reports === undefined || (await reports.begin?.()) === false) return;
   await reports.take({ root, ...(await findLeftFiles({ folder: tree, globs: reports.globs, ...by })) });
+}
+
+// SPEC R90
+function missingTool({ name }: Tool): string {
+  const folders = (process.env['PATH'] ?? '').split(delimiter).join(', ');
+  return `The check needs ${name}, which is not on PATH (${folders}). Install it there, or name its folder in SLUICE_RUNNER_TOOLS.`;
 }
 
 // SPEC R2

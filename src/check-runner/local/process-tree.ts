@@ -1,4 +1,5 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '../../lib/fault.ts';
 import { killMarked, MARK, signalMarked } from '../../lib/marked-processes.ts';
@@ -12,7 +13,7 @@ import type { User } from './user.ts';
  */
 const WATCHED = `
 exec 3<&0 </dev/null 2>&1
-{ trap "" TERM; read -r _ <&3; kill -TERM 0; sleep 1; kill -KILL 0; } >/dev/null 2>&1 &
+{ trap "" TERM; read -r _ <&3; kill -TERM 0; sleep 1; kill -KILL 0; } >/dev/null 2>&1 4>&- &
 exec 3<&-
 exec "$@"`;
 
@@ -30,6 +31,8 @@ interface TreeOptions {
   readonly user: User | undefined;
   /** Marks the processes of this tree. Unique, and no prefix of another mark. */
   readonly mark: string;
+  /** The file descriptor 4 of the command: a file that it reads, or a pipe that it writes. */
+  readonly channel?: number | 'pipe';
   onOutput(bytes: Buffer): Promise<void>;
 }
 
@@ -55,14 +58,14 @@ export class ProcessTree {
   #isOver = false;
 
   constructor(options: TreeOptions) {
-    const { wrapped, folder, environment, user, mark, onOutput } = options;
+    const { wrapped, folder, environment, user, mark, channel, onOutput } = options;
     this.#mark = mark;
     this.#token = wrapped.token === undefined ? undefined : Buffer.from(wrapped.token);
     this.#hasBegun = this.#token === undefined;
     this.#child = start(wrapped.argv, {
       cwd: folder,
       env: { ...environment, [MARK]: mark },
-      stdio: ['pipe', 'pipe', 'ignore'],
+      stdio: ['pipe', 'pipe', 'ignore', ...(channel === undefined ? [] : (['ignore', channel] as const))],
       detached: true,
       ...user,
     });
@@ -88,6 +91,11 @@ export class ProcessTree {
       await this.#output.finally(() => clearTimeout(timer));
       this.#child.stdin?.destroy();
     }
+  }
+
+  /** The bytes that the command writes to its file descriptor 4. */
+  get written(): AsyncIterable<Buffer> {
+    return this.#child.stdio[4] as Readable;
   }
 
   /** Output of the sandbox before the command started. Undefined once it has started. */

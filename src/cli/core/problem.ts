@@ -42,6 +42,8 @@ const COMMANDS: Readonly<Record<string, string>> = {
   registerRepository: 'repo add',
   listRepositories: 'repo list',
   removeRepository: 'repo remove',
+  listCaches: 'cache list',
+  clearCaches: 'cache clear',
   createQueue: 'queue create',
   updateQueue: 'queue update',
   getQueue: 'queue show',

@@ -92,6 +92,11 @@ const UNITS = [
   { name: 'days', ms: 86_400_000, below: 60 },
 ] as const;
 
+export function formatSize(bytes: number): string {
+  if (bytes < 10_000) return `${bytes} bytes`;
+  return bytes < 10_000_000 ? `${Math.round(bytes / 1000)} kB` : `${Math.round(bytes / 1_000_000)} MB`;
+}
+
 export function formatRelative(at: number, now: number): string {
   const distance = Math.abs(now - at);
   if (distance < 1000) return 'now';

@@ -4,6 +4,7 @@ import { createSignInLink } from '../../app/access/sessions.ts';
 import { listSessions, revokeSession } from '../../app/access/sign-in.ts';
 import type { Caller } from '../../app/core/caller.ts';
 import { proposeChecks, tryChecks } from '../../app/effects/try-checks.ts';
+import { clearCaches, listCaches } from '../../app/repositories/caches.ts';
 import { inspectRepository } from '../../app/repositories/inspect-repository.ts';
 import { registerRepository } from '../../app/repositories/register-repository.ts';
 import { listRepositories, removeRepository } from '../../app/repositories/repositories.ts';
@@ -11,6 +12,7 @@ import { listSecrets, removeSecret, setSecret } from '../../app/repositories/sec
 import { createBackup, restoreBackup } from '../../app/upkeep/backup.ts';
 import { describeServer } from '../../app/upkeep/server-metrics.ts';
 import * as accessContract from '../../contract/access.ts';
+import * as cachesContract from '../../contract/caches.ts';
 import * as repositoriesContract from '../../contract/repositories.ts';
 import * as secretsContract from '../../contract/secrets.ts';
 import * as serverContract from '../../contract/server.ts';
@@ -41,6 +43,8 @@ export const REPOSITORIES_ROUTES: readonly Route[] = [
   route(secretsContract.setSecret, setSecret),
   route(secretsContract.listSecrets, listSecrets),
   route(secretsContract.removeSecret, removeSecret),
+  route(cachesContract.listCaches, listCaches),
+  route(cachesContract.clearCaches, clearCaches),
 ];
 
 // SPEC A32

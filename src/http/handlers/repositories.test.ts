@@ -21,7 +21,8 @@ describe('repositories over /v1', () => {
       git: git.path,
       checks,
     });
-    const check = { ...checks[0], timeoutMinutes: null, network: false, userNamespaces: false, prepare: null };
+    const flags = { timeoutMinutes: null, network: false, userNamespaces: false };
+    const check = { ...checks[0], ...flags, prepare: null, tools: [], cache: null };
     const settings = { fileChecks: null, trustChecks: false, checksBlocked: null, runHooks: true };
     assert.deepEqual([rest, notes], [{ repo, git: git.path, checks: [check], junit: [], ...settings }, []]);
     const { notes: none, ...again } = await world.server.api.ok('registerRepository', { repo, junit: ['out/*.xml'] });
