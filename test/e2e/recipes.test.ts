@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { PROPOSAL_FILES, proposeChecks } from '../../src/checks/propose-checks.ts';
-import { readPage } from '../helpers/doc-pages.ts';
+import { ROOT, readPage } from '../helpers/doc-pages.ts';
 import { logOf, testRunOf, untilLeft } from './checks.ts';
 import { makeFolder } from './harness.ts';
 import { runSluice } from './run-sluice.ts';
@@ -86,11 +86,63 @@ func TestDouble(t *testing.T) {
     files: { ...PYTHON, 'requirements.txt': 'six==1.16.0\npytest==8.3.3\n', '.gitignore': '.venv\nreports\n' },
     ...{ bad: PYTHON_BAD, isInSuite: true },
   },
+  pnpm: {
+    probe: ['pnpm', '--version'],
+    lock: ['pnpm', 'install', '--lockfile-only'],
+    ...{ files: NODE, bad: NODE_BAD, isInSuite: false },
+  },
+  uv: {
+    probe: ['uv', '--version'],
+    lock: ['uv', 'lock'],
+    files: {
+      ...PYTHON,
+      'pyproject.toml': `[project]
+name = "double"
+version = "1.0.0"
+requires-python = ">=3.9"
+dependencies = ["six==1.16.0"]
+
+[dependency-groups]
+dev = ["pytest==8.3.3"]
+`,
+    },
+    ...{ bad: PYTHON_BAD, isInSuite: false },
+  },
+  cargo: {
+    probe: ['cargo', '--version'],
+    lock: ['cargo', 'generate-lockfile'],
+    files: {
+      'Cargo.toml': '[package]\nname = "double"\nversion = "1.0.0"\nedition = "2021"\n\n[dependencies]\nitoa = "1"\n',
+      '.gitignore': 'target\n',
+      'src/lib.rs': `pub fn double(n: u32) -> u32 {
+    n * 2
+}
+
+#[test]
+fn doubles() {
+    assert_eq!(itoa::Buffer::new().format(double(2)), "4");
+}
+`,
+    },
+    bad: {
+      'src/lib.rs':
+        'pub fn double(n: u32) -> u32 {\n    n * 3\n}\n\n#[test]\nfn doubles() {\n    assert_eq!(double(2), 4);\n}\n',
+    },
+    isInSuite: false,
+  },
 };
 
-const wanted = Object.entries(PROJECTS).filter(
-  ([, { isInSuite }]) => isInSuite || process.env['SLUICE_RECIPES'] === 'all',
-);
+/** Tools of the other recipes, in a folder that sandboxes can read. */
+const TOOLS = join(ROOT, '.cache/recipes');
+const ALL = process.env['SLUICE_RECIPES'] === 'all';
+if (ALL) process.env['PATH'] = `${TOOLS}/bin:${TOOLS}/uv/bin:${TOOLS}/rust/bin:${process.env['PATH']}`;
+const INSTALLS = [
+  `npm install --global --prefix ${TOOLS} pnpm@9`,
+  `test -e ${TOOLS}/uv || { python3 -m venv ${TOOLS}/uv && ${TOOLS}/uv/bin/pip install --quiet uv; }`,
+  `test -e ${TOOLS}/rust || cp -r "$(rustc --print sysroot)" ${TOOLS}/rust`,
+];
+
+const wanted = Object.entries(PROJECTS).filter(([, { isInSuite }]) => isInSuite || ALL);
 
 async function run([program, ...args]: readonly [string, ...string[]], cwd: string): Promise<string | undefined> {
   try {
@@ -119,6 +171,8 @@ async function readFiles({ files, lock }: Project): Promise<Files> {
   };
 }
 
+for (const line of ALL ? INSTALLS : []) assert.equal(await run(['sh', '-c', line], ROOT), undefined);
+
 describe('a project of', () => {
   const world = useServer({ SLUICE_RUNNER_PROTECTION: '' });
 
@@ -135,7 +189,7 @@ describe('a project of', () => {
       assert.equal(code, 0, out + err);
       const known = PROPOSAL_FILES.flatMap((file) => (files[file] === undefined ? [] : [[file, files[file]] as const]));
       const { configuration = '' } = proposeChecks(new Map(known));
-      assert.ok((await readPage('docs/runner.md')).includes(configuration), `docs/runner.md lacks:\n${configuration}`);
+      assert.ok(readPage('docs/recipes.md').includes(configuration), `docs/recipes.md lacks:\n${configuration}`);
       // The file that the command shows takes over when it lands.
       const first = await queue.submitOne({ '.sluice.yaml': configuration });
       assert.equal((await untilLeft(queue, first)).state, 'MERGED');
