@@ -5,7 +5,7 @@ const any = { own: '^src/', vendor: '^node_modules/' };
 
 // Ports are the files directly in these rooms; adapters are the folders beside them.
 const port = '^src/(forge|check-runner|identity|outgoing|simulator|storage)/[^/]+\\.ts$|^src/git/git\\.ts$';
-const pure = '^src/(checks|engine|flaky|junit|policy)/';
+const pure = '^src/(checks|engine|flaky|junit|lanes|policy)/';
 const lib = '^src/lib/';
 const words = '^src/words/';
 // A hash is a pure function of its text; biome.json refuses every other name of node:crypto in the pure rooms.
@@ -52,6 +52,13 @@ module.exports = {
       ['^src/checks/', lib, '^node_modules/yaml/'],
       'checks reads what a repository says of its checks.',
     ),
+    sealedRoom(
+      'lanes-are-pure',
+      '^src/lanes/',
+      ['^src/lanes/', lib, hashing, '^node_modules/smol-toml/'],
+      'lanes reads manifests: it imports only lib, `hash` and smol-toml, which touches nothing but its text.',
+    ),
+    room('lanes-thread', '^src/lanes-main\\.ts$', ['^src/lanes/', lib], 'It reads manifests and places files.'),
     sealedRoom('policy-is-pure', '^src/policy/', ['^src/policy/', '^src/engine/', lib], 'policy runs the engine.'),
     sealedRoom('words-are-pure', '^src/words/', ['^src/words/', '^src/engine/', lib], 'words tells of queues.'),
     room('config-knows-lib', '^src/config/', ['^src/config/', lib], 'config turns the environment into a table.'),

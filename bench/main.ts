@@ -13,6 +13,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ run(words?: readonly strin
   git: () => import('./git.ts'),
   github: () => import('./github.ts'),
   footprint: () => import('./footprint.ts'),
+  lanes: () => import('./lanes.ts'),
   past: () => import('./past.ts'),
   policy: () => import('./policy.ts'),
   scale: () => import('./scale.ts'),

@@ -42,6 +42,7 @@ import { findServerId, keepAddress } from './data-folder.ts';
 import type { PlaceQuestion } from './flaky/upload-place.ts';
 import { createServer } from './http/server.ts';
 import { createIngestProcess, type IngestProcess, type IngestProcessOptions } from './ingest/ingest-process.ts';
+import { createLaneReader } from './lanes/lane-thread.ts';
 import { systemClock, type Timing } from './lib/clock.ts';
 import { Fault } from './lib/fault.ts';
 import { LineWriter } from './lib/line-writer.ts';
@@ -193,6 +194,7 @@ async function openApp(
     backups,
     admin,
     simulator,
+    lanes: createLaneReader({ entry: entryOf('lanes-main'), clock, log }),
     forecasts: new Forecaster({ store, simulator, clock, log }),
     ...identity,
     tracing,
@@ -299,7 +301,7 @@ async function stop(parts: {
 }): Promise<void> {
   const { server, app, started, endTraces } = parts;
   app.backups.stop();
-  const ended = Promise.all([...started, app.simulator].map((part) => part.stop()));
+  const ended = Promise.all([...started, app.simulator, app.lanes].map((part) => part.stop()));
   const cutOff = setTimeout(() => server.server.closeAllConnections(), STOP_MS);
   // An endpoint may take its time: its delivery is repeated after the restart.
   await app.webhooks.sender.close();

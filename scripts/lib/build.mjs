@@ -41,7 +41,7 @@ export async function buildSluice(folder) {
   rmSync(folder, { recursive: true, force: true });
   const { metafile } = await build({
     ...common,
-    entryPoints: ['bin/sluice.mjs', 'src/ingest-main.ts', 'src/simulator-main.ts'],
+    entryPoints: ['bin/sluice.mjs', 'src/ingest-main.ts', 'src/simulator-main.ts', 'src/lanes-main.ts'],
     outdir: lib,
     external: ['*/github/stage.ts', '*/gitea/stage.ts', 'pg-native'],
   });

@@ -24,6 +24,7 @@ import {
   list,
   object,
   optional,
+  outputEnum,
   readAs,
   record,
   text,
@@ -226,6 +227,59 @@ export const listPullRequests = operation('listPullRequests', {
   }),
   errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND'],
   example: { body: { ...EXAMPLE_QUEUE, state: 'PENDING', take: 10 }, reply: { pullRequests: [EXAMPLE_LIST_ENTRY] } },
+});
+
+const PlacedFile = record('PlacedFile', 'A changed file, by its old or its new name.', {
+  path: text('Its name.'),
+  impactsAll: boolean('It impacts everything.'),
+  targets: list(Type.String(), 'The targets that it gives by itself.'),
+  text: text('The reason in words.'),
+});
+
+export const explainImpactedTargets = operation('explainImpactedTargets', {
+  scope: 'read',
+  isOnlyOnV1: true,
+  summary: 'Say which file of a pull request gives which target',
+  description:
+    'Computes the targets of its present head by `targets` in .sluice.yaml of the target branch, for any open pull request and in any mode, and changes nothing.',
+  body: Type.Object({ ...queueRef, pr: Pr }),
+  reply: record('TargetsExplanation', 'The impacted targets of a pull request, and where they come from.', {
+    prNumber: integer('Number of the pull request.'),
+    prSha: text('The head commit that it is about.'),
+    source: outputEnum(
+      ['UPLOADED', 'COMPUTED', 'NONE'],
+      'Where the targets come from that count. NONE: none are uploaded, and the target branch has no rules.',
+    ),
+    impactsAll: boolean('It overlaps every other pull request.'),
+    targets: list(Type.String(), 'The targets that count, at most 1,000.'),
+    count: integer('How many there are.'),
+    text: text('The same in words.'),
+    fileCount: integer('How many files it changes; 0 if there are no rules to read them for.'),
+    files: list(PlacedFile, 'At most 1,000 of them, those that impact everything first.'),
+    dependents: list(
+      record('TargetDependents', 'A package that it changes, with those that need it.', {
+        target: text('The package.'),
+        names: list(Type.String(), 'The packages that depend on it, also over others.'),
+      }),
+      'Empty where nothing depends on what it changes.',
+    ),
+  }),
+  errors: [...NOT_FOUND, 'FORGE_UNAVAILABLE'],
+  example: {
+    body: EXAMPLE_ENTRY,
+    reply: {
+      ...{ prNumber: 7, prSha: '3b18e512dba79e4c8300dd08aeb37f8e728b8dad', source: 'COMPUTED', impactsAll: false },
+      ...{ targets: ['@acme/ui', '@acme/web'], count: 2, fileCount: 1 },
+      text: 'Computed from the changed files by .sluice.yaml on the target branch.',
+      files: [
+        {
+          ...{ path: 'packages/ui/button.ts', impactsAll: false, targets: ['@acme/ui'] },
+          text: '@acme/ui (the package in packages/ui)',
+        },
+      ],
+      dependents: [{ target: '@acme/ui', names: ['@acme/web'] }],
+    },
+  },
 });
 
 export const setImpactedTargets = operation('setImpactedTargets', {

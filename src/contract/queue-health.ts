@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { EXAMPLE_QUEUE, queueRef } from './common.ts';
 import { operationsOf } from './operation.ts';
-import { instant, integer, limitTo, list, number, outputCode, record } from './schema.ts';
+import { instant, integer, limitTo, list, number, outputCode, record, text } from './schema.ts';
 
 const operation = operationsOf('Queues');
 
@@ -44,6 +44,16 @@ export const getQueueHealth = operation('getQueueHealth', {
       }),
       'The most frequent first.',
     ),
+    serialises: list(
+      record('LaneReason', 'A reason why pull requests of a parallel queue were tested one behind the other.', {
+        kind: outputCode(
+          'TARGET: they share this target. UPLOADED_ALL: one of them was uploaded as ALL. BARRIER, MANIFEST, OTHERWISE, PROBLEM: the targets of one of them were computed as ALL.',
+        ),
+        name: text('The target, the pattern of the barrier, the manifest, or the problem.'),
+        pairs: integer('How many pairs, lately: old counts fade.'),
+      }),
+      'At most 20, the most frequent first. Empty for a queue with one lane.',
+    ),
     fewestRunsPerDecided: Type.Optional(
       number('The least CI runs that any queue needs to decide a pull request, if as many fail at random.'),
     ),
@@ -56,6 +66,7 @@ export const getQueueHealth = operation('getQueueHealth', {
       bucketSeconds: 86_400,
       total: EXAMPLE_FIGURES,
       reasons: [{ reason: 'TEST_RUN_REQUIRED_STATUS_FAILED', count: 3 }],
+      serialises: [{ kind: 'BARRIER', name: 'package-lock.json', pairs: 12 }],
       fewestRunsPerDecided: 0.358,
     },
   },

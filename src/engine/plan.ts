@@ -10,6 +10,7 @@ import { reviewUnheard } from './facts/review-required.ts';
 import { raiseWaiting } from './line/ageing.ts';
 import { isBehindDirectMerge, planDirectMerges } from './line/direct-merge.ts';
 import { noteFreeze } from './line/frozen.ts';
+import { askForTargets, awaitsLanes, noteMeetings } from './line/lanes.ts';
 import { abandon, isBeingLanded } from './line/line.ts';
 import { removeEntry, removeNewFlakes } from './line/remove-entry.ts';
 import { tellOfSilence } from './line/silence.ts';
@@ -73,6 +74,7 @@ export function plan(work: Work): void {
     repeat(work, settle);
     proceed(work);
   });
+  askForTargets(work);
 }
 
 /** A pause with an end is over then. */
@@ -215,6 +217,7 @@ function takeBackLanding(work: Work): void {
 // SPEC L2
 export function isLandable(queue: Queue, candidate: Candidate): boolean {
   if (candidate.state !== 'passed' || candidate.commit === undefined || isFrozen(queue, candidate)) return false;
+  if (awaitsLanes(queue, candidate)) return false;
   return mayVouch(queue, candidate) || unlanded(queue, candidate.beneath).length === 0;
 }
 
@@ -368,6 +371,7 @@ function startGroup(work: Work, group: StartableGroup, ahead: readonly Candidate
   for (const candidate of predecessors) {
     for (const entry of unlanded(queue, candidate.members)) beneath.set(entry.submission, toMember(entry));
   }
+  noteMeetings(work, group.entries, [...beneath.values()]);
   const candidate = addCandidate(work, {
     purpose: { kind: 'main' },
     base: head,

@@ -21,6 +21,10 @@ export interface Forge extends BranchReader, CandidateStore {
   checkAccess(repository: ForgeRepository): Promise<string | undefined>;
   /** A file of a commit, cut at the most that git answers. Undefined if the commit has none. Absent at hosted forges. */
   readFile?(question: FileQuestion): Promise<Buffer | undefined>;
+  /** The files of a commit with one of these names, in any folder. Undefined: they are too many, or it has no such commit. */
+  readFiles?(question: FilesQuestion): Promise<readonly NamedFile[] | undefined>;
+  /** Old and new names of the files in which the head differs from where it left the base. */
+  listChangedFiles?(question: ChangesQuestion): Promise<ChangesAnswer>;
   /** The sources of required checks on this commit of a branch. Absent where `hosting.inspect` reads them. */
   findRequired?(repository: ForgeRepository, base: Sha): Promise<RequiredSources>;
   /** The hooks that this server would run. Undefined when there are none, or they run on another machine. */
@@ -64,6 +68,29 @@ export interface FileQuestion {
   readonly sha: Sha;
   readonly path: string;
 }
+
+export interface FilesQuestion {
+  readonly repository: ForgeRepository;
+  readonly sha: Sha;
+  readonly names: readonly string[];
+}
+
+export interface NamedFile {
+  readonly path: string;
+  /** Absent: it is too large. */
+  readonly bytes?: Buffer;
+}
+
+export interface ChangesQuestion {
+  readonly repository: ForgeRepository;
+  readonly base: Sha;
+  readonly head: Sha;
+}
+
+export type ChangesAnswer =
+  | { readonly kind: 'changed'; readonly paths: readonly string[] }
+  /** `unrelated`: the two share no commit. `lost`: the repository lacks one of them. */
+  | { readonly kind: 'too_many' | 'unrelated' | 'lost' };
 
 export interface PullRequestQuery {
   readonly repository: ForgeRepository;

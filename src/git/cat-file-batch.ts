@@ -8,8 +8,8 @@ export type CatFileAnswer =
   /** The ref or object does not exist, or the name is ambiguous. */
   | { readonly kind: 'none' };
 
-/** Enough for a commit's headers and the readable part of its message. The rest is skipped. */
-const MAX_KEPT_BYTES = 256 * 1024;
+/** Enough for a commit's headers, the readable part of its message, and a file of configuration. The rest is skipped. */
+export const MAX_KEPT_BYTES = 256 * 1024;
 const MAX_HEADER_BYTES = 4096;
 
 /** `git cat-file --batch-command` answers each name with the object it resolves to. */

@@ -79,6 +79,10 @@ export interface CommitReader {
   listAuthors(range: CommitRange): Promise<readonly string[]>;
   /** The changed paths, one character per byte, with a string for their mode and content in `to`. */
   listChanges(pair: TreePair): Promise<ReadonlyMap<string, string>>;
+  /** Several where the history crosses, none where the two share no commit. */
+  listMergeBases(pair: MergePair): Promise<readonly Sha[]>;
+  /** The regular files of a commit that have one of these names, in any folder. Undefined: they are too many. */
+  readFiles(search: FileSearch): Promise<readonly NamedFile[] | undefined>;
   /** Merges without writing into the repository. */
   testMerge(pair: MergePair): Promise<TestMerge>;
 }
@@ -178,6 +182,20 @@ export interface Ref {
 }
 
 export type RemoteRef = Pick<Ref, 'name' | 'sha'>;
+
+export interface FileSearch {
+  readonly commit: Sha;
+  /** Letters, digits, dots and dashes. */
+  readonly names: readonly string[];
+  readonly maxFiles: number;
+  readonly maxBytes: number;
+}
+
+export interface NamedFile {
+  readonly path: string;
+  /** Absent for a file that is too large, or would make all of them too large. */
+  readonly bytes?: Buffer;
+}
 
 export interface MergePair {
   readonly target: Sha;

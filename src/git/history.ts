@@ -1,7 +1,7 @@
 import { assert } from '../lib/assert.ts';
 import type { Sha } from '../lib/sha.ts';
 import { type RunOptions, type RunResult, runGit } from './exec.ts';
-import type { AncestryPair, CommitRange, LineCommit, LineRange, MergePair, TreePair } from './git.ts';
+import type { AncestryPair, CommitRange, FileSearch, LineCommit, LineRange, MergePair, TreePair } from './git.ts';
 import type { Mirror } from './mirror.ts';
 
 const MAX_BYTES = 128 * 1024 * 1024;
@@ -116,4 +116,38 @@ function parseDiff(output: string): ReadonlyMap<string, string> {
     changes.set(fields[index + 1] ?? '', `${newMode} ${newObject}`);
   }
   return changes;
+}
+
+/** Git knows these trees without having them, by the length of an object id. */
+const EMPTY_TREES: Readonly<Record<number, Sha>> = {
+  40: '4b825dc642cb6eb9a060e54bf8d69288fbee4904' as Sha,
+  64: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321' as Sha,
+};
+
+interface FoundBlob {
+  readonly path: string;
+  readonly object: string;
+  readonly size: number;
+}
+
+/** Git looks for the names itself: the list of all files of a large repository has many megabytes. */
+export async function findBlobs(mirror: Mirror, { commit, names }: FileSearch): Promise<readonly FoundBlob[]> {
+  const patterns = names.map((name) => `:(top,glob)**/${name}`);
+  const from = EMPTY_TREES[commit.length] ?? commit;
+  const args = ['diff-tree', '-r', '-z', '--no-renames', '--end-of-options', from, commit, '--', ...patterns];
+  const { stdout } = await read(mirror, args, { purpose: 'look for files' });
+  const blobs = [...parseDiff(stdout.toString('latin1'))].flatMap(([path, mode]) => {
+    const [kind = '', object = ''] = mode.split(' ');
+    return kind.startsWith('100') ? [{ path: Buffer.from(path, 'latin1').toString(), object }] : [];
+  });
+  if (blobs.length === 0) return [];
+  const sizes = await runGit(['cat-file', '--batch-check=%(objectsize)', '--buffer'], {
+    purpose: 'look for files',
+    gitDir: mirror.gitDir,
+    extra: mirror.environment,
+    maxBytes: MAX_BYTES,
+    input: Buffer.from(blobs.map(({ object }) => `${object}\n`).join('')),
+  });
+  const lines = sizes.stdout.toString('latin1').split('\n');
+  return blobs.map((blob, index) => ({ ...blob, size: Number(lines[index] ?? '') || 0 }));
 }

@@ -3,7 +3,7 @@ import { BoundedCache } from '../lib/bounded-cache.ts';
 import { Fault } from '../lib/fault.ts';
 import { Remembered } from '../lib/remembered.ts';
 import type { Sha } from '../lib/sha.ts';
-import type { CatFileAnswer } from './cat-file-batch.ts';
+import { type CatFileAnswer, MAX_KEPT_BYTES } from './cat-file-batch.ts';
 import { formatCommit, parseCommit, parseStoredCommit } from './commit.ts';
 import { checkReadable, hasLooseRef, hasPackedRef, unreadable } from './folder.ts';
 import { forEachRef } from './for-each-ref.ts';
@@ -11,14 +11,17 @@ import type {
   Commit,
   CommitReader,
   CommitStore,
+  FileSearch,
   GitRepository,
   MergePair,
+  NamedFile,
   RefStore,
   RemoteRef,
   TestMerge,
 } from './git.ts';
 import {
   diffTrees,
+  findBlobs,
   isAncestor,
   listCommits,
   listFirstParents,
@@ -171,7 +174,8 @@ async function findSlowly(
 function createCommitReader(parts: RepositoryParts, { merges, ancestry, history }: Memory): CommitReader {
   const { gitDir, objectsDir, mirror, catFile, testMergeTree } = parts;
   return {
-    ...bound(mirror, { listLine, listChanges: diffTrees }),
+    ...bound(mirror, { listLine, listChanges: diffTrees, listMergeBases }),
+    readFiles: (search) => readFiles(parts, search),
     async findStoredCommit(sha) {
       const [answer] = await catFile.ask([sha]);
       if (answer?.kind !== 'object') await checkReadable(gitDir, objectsDir);
@@ -208,6 +212,36 @@ function createCommitReader(parts: RepositoryParts, { merges, ancestry, history 
         return merge(pair, { kept: testMergeTree, place: { mirror, keepIn: undefined }, checking });
       }),
   };
+}
+
+const READ_AT_ONCE = 500;
+
+async function readFiles(
+  { mirror, catFile }: RepositoryParts,
+  search: FileSearch,
+): Promise<readonly NamedFile[] | undefined> {
+  const blobs = await findBlobs(mirror, search);
+  if (blobs.length > search.maxFiles) return undefined;
+  let room = search.maxBytes;
+  const chosen = blobs.filter(({ size }) => {
+    if (size > MAX_KEPT_BYTES || size > room) return false;
+    room -= size;
+    return true;
+  });
+  const bytes = new Map<string, Buffer>();
+  for (let first = 0; first < chosen.length; first += READ_AT_ONCE) {
+    const piece = chosen.slice(first, first + READ_AT_ONCE);
+    const answers = await catFile.ask(piece.map(({ object }) => object));
+    for (const answer of answers) {
+      if (answer.kind !== 'object') throw damaged();
+      bytes.set(answer.sha, answer.bytes);
+    }
+  }
+  const isChosen = new Set(chosen);
+  return blobs.map((blob) => {
+    const found = isChosen.has(blob) ? bytes.get(blob.object) : undefined;
+    return found === undefined ? { path: blob.path } : { path: blob.path, bytes: found };
+  });
 }
 
 type CommitWriter = Omit<CommitStore, keyof CommitReader>;

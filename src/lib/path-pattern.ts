@@ -11,8 +11,8 @@ type Piece =
   | { readonly kind: 'class'; readonly negated: boolean; readonly ranges: readonly (readonly [string, string])[] };
 
 /** A segment is the text between slashes; `globstar` is `**`, any number of segments. */
-type Segment = 'globstar' | NamedSegment;
-type NamedSegment = { readonly literal: string } | { readonly pieces: readonly Piece[] };
+export type Segment = 'globstar' | NamedSegment;
+export type NamedSegment = { readonly literal: string } | { readonly pieces: readonly Piece[] };
 
 export interface PathPattern {
   readonly segments: readonly Segment[];
@@ -59,6 +59,20 @@ export function mayMatchIn(pattern: PathPattern, folder: readonly string[], step
   return folder
     .slice(0, open < 0 ? segments.length : open)
     .every((text, index) => matchesSegment(pattern, segments[index] as NamedSegment, { text, steps }));
+}
+
+/** The text before the only star and the text behind it. Undefined: the segment has another shape. */
+export function starredAffixes(segment: NamedSegment): { before: string; behind: string } | undefined {
+  if ('literal' in segment) return undefined;
+  const literals = segment.pieces.map((piece) => (piece.kind === 'literal' ? piece.character : undefined));
+  const star = literals.indexOf(undefined);
+  if (segment.pieces[star]?.kind !== 'star' || literals.slice(star + 1).includes(undefined)) return undefined;
+  return { before: literals.slice(0, star).join(''), behind: literals.slice(star + 1).join('') };
+}
+
+/** Compares a name with a segment. A dot is a character as any other. */
+export function matchesName(segment: NamedSegment, text: string): boolean {
+  return matchesSegment({ segments: [], hidesDots: false }, segment, { text, steps: { count: 0 } });
 }
 
 function count(steps: Steps): void {

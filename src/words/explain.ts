@@ -223,6 +223,14 @@ function nextWhileHeld(queue: Queue, hold: Hold, entry: Entry): string {
   return `It is tested automatically once ${branch} passes or moves.${advice}`;
 }
 
+/** The server computes them, until it has answered that the branch has no rules. */
+function missingText({ lanesAsked, pr }: Entry): string {
+  const isAsked = lanesAsked?.sha === pr.headSha && lanesAsked.isAnswered !== true;
+  if (isAsked)
+    return 'Sluice looks whether .sluice.yaml on the target branch has rules for them; else CI uploads them.';
+  return 'CI uploads them. By hand: sluice pr targets, with --target NAME or --all.';
+}
+
 function entryReasons(queue: Queue, entry: Entry): ExplanationReason[] {
   const { hasImpactedTargets, requiresImpactedTargets, doesBaseBranchMatch, mergeability } = readinessOf(queue, entry);
   const reasons: ExplanationReason[] = [];
@@ -241,7 +249,7 @@ function entryReasons(queue: Queue, entry: Entry): ExplanationReason[] {
   }
   if (requiresImpactedTargets && !hasImpactedTargets) {
     const sha = entry.pr.headSha.slice(0, 12);
-    const text = `Its impacted targets for ${sha} are missing. CI uploads them. By hand: sluice pr targets, with --target NAME or --all.`;
+    const text = `Its impacted targets for ${sha} are missing. ${missingText(entry)}`;
     reasons.push(reason('IMPACTED_TARGETS_MISSING', text));
   }
   return reasons;

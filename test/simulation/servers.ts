@@ -18,6 +18,7 @@ import type { Store } from '../../src/storage/store.ts';
 import { NO_SIGNALS } from '../../src/storage/waiting.ts';
 import { noIngest } from '../fake/no-ingest.ts';
 import { noJobs } from '../fake/no-jobs.ts';
+import { localLanes } from '../helpers/local-lanes.ts';
 import { localSimulator } from '../helpers/local-simulator.ts';
 import { testWebhooks } from '../worlds/shell/create-app.ts';
 import type { Conditions } from './conditions.ts';
@@ -141,6 +142,7 @@ export class Servers {
       checkRunner: noJobs,
       backups: new Backups({ folder: '', isChosen: false }),
       simulator: localSimulator,
+      lanes: localLanes,
       forecasts: { find: () => undefined, findMade: () => undefined, retriesAt: () => undefined },
       admin: { slug: 'acme', adminToken: undefined, tokenFile: '' },
       // Callers bring their own permissions.

@@ -1,6 +1,7 @@
 import type { CheckRunner } from '../../check-runner/runner.ts';
 import type { Forge } from '../../forge/forge.ts';
 import type { IdentityProvider } from '../../identity/identity.ts';
+import type { LaneReader } from '../../lanes/lanes.ts';
 import type { Instant, Timing } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Role } from '../../lib/role.ts';
@@ -43,6 +44,7 @@ export interface App {
   readonly unusedUploads?: { watch(given: IssuedUploadUrl): void };
   readonly backups: Backups;
   readonly simulator: Simulator;
+  readonly lanes: LaneReader;
   readonly forecasts: Forecasting;
   readonly admin: AdminAccess;
   /** Those who prove who a person is, by their keys. Absent: people sign in with tokens alone. */

@@ -34,10 +34,8 @@ import { decodeSearches, encodeSearches, type StoredSearch } from './stored-sear
  * 100,000 targets must not write them again with every change of its state.
  */
 
-type StoredTargets = { readonly from?: 'fork' } & (
-  | { readonly kind: 'all'; readonly cause: 'declared' | 'too_many' }
-  | { readonly kind: 'list'; readonly digest: string; readonly count: number }
-);
+type TargetList = Extract<ImpactedTargets, { kind: 'list' }>;
+type StoredTargets = Exclude<ImpactedTargets, TargetList> | Omit<TargetList, 'targets'>;
 
 /** The queue's own row: everything that has no row of its own and cannot be derived from those rows. */
 type StoredQueue = Omit<Queue, 'branch' | 'entries' | 'candidates' | 'passes' | 'index' | 'bisections'> & {
@@ -214,6 +212,8 @@ function streamOf(effect: Effect): string {
   // Raising and ending an alarm must keep their order.
   if (effect.kind === 'raise_alarm' || effect.kind === 'end_alarm') return 'alarm';
   if (effect.kind === 'readmit_entry') return `readmit ${effect.prNumber}`;
+  if (effect.kind === 'compute_targets') return `targets ${effect.prNumber}`;
+  if (effect.kind === 'review_lanes') return 'lanes';
   if (effect.kind === 'review_required') return `review ${effect.candidate}`;
   return `candidate ${effect.candidate}`;
 }

@@ -11,6 +11,7 @@ import { decodeEffect, versionOfEffect } from '../core/queue-codec.ts';
 import { collectHeldFailures } from '../queue/entry-run.ts';
 import { findTargets } from '../queue/forge-facts.ts';
 import { buildCandidate, discardCandidate, reviewRequired } from './build-candidate.ts';
+import { computeTargetsOf, reviewLanes } from './compute-targets.ts';
 import { DONE, type EffectAnswer, type EffectRun, effectRunIn, findPlace, type LongEffect } from './effect-run.ts';
 import { judgeCheck } from './judge-check.ts';
 import { answerWhereBlocked, landCandidate } from './land-candidate.ts';
@@ -113,6 +114,10 @@ function runEffect(run: EffectRun, effect: Effect, id: string): Promise<EffectAn
       return updatePage(run, effect, id);
     case 'readmit_entry':
       return readmitEntry(run, effect);
+    case 'compute_targets':
+      return computeTargetsOf(run, effect);
+    case 'review_lanes':
+      return reviewLanes(run);
     case 'raise_alarm':
       return raiseAlarm(run, effect, id);
     case 'end_alarm':

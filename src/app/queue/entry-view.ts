@@ -11,6 +11,7 @@ import { present } from '../../lib/present.ts';
 import type { QueueId, TransitionRow } from '../../storage/queues.ts';
 import { explain } from '../../words/explain.ts';
 import type { Beyond, ExplanationReason } from '../../words/explanation.ts';
+import { targetsText } from '../../words/lanes.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { decodeTransition } from '../core/queue-codec.ts';
 
@@ -116,14 +117,8 @@ const UNTOLD = { FAILURE: { kind: 'person' }, SUCCESS: { kind: 'none' } } as con
 const EXCUSES = { person: 'PERSON', run: 'TEST_RUN', check: 'CHECK', none: 'NONE' } as const;
 
 export function viewTargets(targets: NonNullable<Entry['targets']>): ImpactedTargetsView {
-  if (targets.kind === 'list') {
-    return { impactsAll: false, count: targets.count, note: 'As uploaded for the head commit.' };
-  }
-  const note =
-    targets.cause === 'declared'
-      ? 'Uploaded as ALL: it overlaps every other pull request.'
-      : 'More than 100,000 targets were uploaded: they count as ALL, and it overlaps every other pull request.';
-  return { impactsAll: true, count: null, note };
+  const impactsAll = targets.kind === 'all';
+  return { impactsAll, count: impactsAll ? null : targets.count, note: targetsText(targets) };
 }
 
 export function viewTimeline(rows: readonly TransitionRow[]): TimelineView[] {

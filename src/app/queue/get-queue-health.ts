@@ -13,6 +13,7 @@ import { type Answer, isRefusal } from '../core/refusal.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+const MOST_REASONS = 20;
 
 type Health = ReplyOf<typeof healthContract.getQueueHealth>;
 
@@ -29,7 +30,7 @@ interface Figures {
 }
 
 /** How a queue did. Hours and days that are over do not change, and are kept. */
-// SPEC M20
+// SPEC M20, T19
 export async function getQueueHealth(
   app: App,
   caller: Caller,
@@ -50,6 +51,7 @@ export async function getQueueHealth(
     buckets: figures.map((each, index) => ({ from: formatInstant(begins[index] ?? 0), ...view(each) })),
     total: view(total),
     reasons: [...total.reasons].sort(([, a], [, b]) => b - a).map(([reason, many]) => ({ reason, count: many })),
+    serialises: found.queue.meetings.slice(0, MOST_REASONS).map(({ kind, name, pairs }) => ({ kind, name, pairs })),
     ...(decided === 0 ? {} : { fewestRunsPerDecided: entropyOf(total.removed / decided) }),
     bucketSeconds: stepMs / 1_000,
   };

@@ -101,6 +101,10 @@ export async function setImpactedTargetsOfFork(
 // SPEC T2
 function toImpactedTargets(given: readonly string[] | 'ALL'): ImpactedTargets {
   if (given === 'ALL') return ALL_TARGETS;
+  return listTargets(given);
+}
+
+export function listTargets(given: readonly string[]): ImpactedTargets {
   if (given.length > MAX_TARGETS) return TOO_MANY_TARGETS;
   const targets = [...new Set(given)].sort();
   const hash = createHash('sha256');

@@ -5,7 +5,7 @@ import type { PullRequestSubmitted } from '../../engine/model/event.ts';
 import { parsePriority } from '../../engine/model/priority.ts';
 import type { PullRequestFacts } from '../../engine/model/pull-request.ts';
 import { findEntry, type Queue } from '../../engine/model/queue.ts';
-import type { ImpactedTargets } from '../../engine/model/targets.ts';
+import { type ImpactedTargets, isOutranked } from '../../engine/model/targets.ts';
 import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { foreseenText } from '../../words/foreseen.ts';
@@ -161,10 +161,10 @@ async function takeTargetsThatCameMeanwhile(
   pr: PullRequestFacts,
 ): Promise<RunResult> {
   const known = findEntry(result.queue, pr.number)?.targets;
-  const isOpen = known === undefined || known.from === 'fork';
+  const isOpen = known?.from !== undefined || known === undefined;
   if (result.queue.settings.mode !== 'PARALLEL' || !isOpen) return result;
   const targets = await findTargets(app, found.id, { prNumber: pr.number, sha: pr.headSha });
-  if (targets === undefined || (known !== undefined && targets.from === 'fork')) return result;
+  if (targets === undefined || (known !== undefined && isOutranked(targets, known))) return result;
   const again = await runEvent(app, found, () => ({
     kind: 'impacted_targets_set',
     at: app.clock.now(),

@@ -4,6 +4,7 @@ import { present } from '../../lib/present.ts';
 import { forgetRemoval } from '../evidence/suspicion.ts';
 import { retarget } from '../line/impact.ts';
 import { findBreachAnywhere } from '../line/invariants.ts';
+import { askEverybodyAgain, takeComputed, takeReview } from '../line/lanes.ts';
 import { removeEntry } from '../line/remove-entry.ts';
 import { withMode } from '../model/entry-index.ts';
 import type {
@@ -66,6 +67,10 @@ export function evolve(work: Work, event: QueueEvent): Outcome {
       return restart(work, event);
     case 'impacted_targets_set':
       return setTargets(work, event);
+    case 'targets_computed':
+      return takeComputed(work, event);
+    case 'lanes_reviewed':
+      return takeReview(work, event);
     case 'pull_request_observed':
       return observe(work, event);
     case 'removed_pull_request_observed':
@@ -178,6 +183,7 @@ function unpark(work: Work): Outcome {
   const breach = findBreachAnywhere(work.queue);
   if (breach !== undefined) return refused('VALIDATION_FAILED', `The queue stays parked: ${breach}.`);
   amend(work, { parked: undefined });
+  askEverybodyAgain(work);
   const { landing } = work.queue;
   if (landing !== undefined) {
     const { candidate, expectedHead } = landing;
@@ -263,7 +269,7 @@ function setTargets(work: Work, event: ImpactedTargetsSet): Outcome {
   const entry = findEntry(work.queue, event.prNumber);
   // The store keeps targets for every head they name. The entry in the queue has another head.
   if (entry === undefined || entry.pr.headSha !== event.sha) return APPLIED;
-  if (isOutranked(event.targets, entry.targets)) return ignored('Somebody with a token said which targets it impacts.');
+  if (isOutranked(event.targets, entry.targets)) return ignored('Its targets were set with a token, and those count.');
   retarget(work, entry, event.targets);
   return APPLIED;
 }

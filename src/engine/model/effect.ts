@@ -17,6 +17,8 @@ export type Effect =
   | DiscardCandidate
   | LandCandidate
   | ReadmitEntry
+  | ComputeTargets
+  | ReviewLanes
   | UpdatePage
   | RaiseAlarm
   | EndAlarm;
@@ -73,6 +75,19 @@ export interface ReadmitEntry {
   readonly prNumber: PrNumber;
   /** The submission that was removed. A later submission of the same pull request is not affected. */
   readonly submission: number;
+}
+
+/** Finds the targets of a head by the rules of the target branch. Answered by targets_computed. */
+export interface ComputeTargets {
+  readonly kind: 'compute_targets';
+  readonly prNumber: PrNumber;
+  readonly sha: Sha;
+  readonly version: number;
+}
+
+/** Finds out whether a new head changed what targets are computed from. Answered by lanes_reviewed. */
+export interface ReviewLanes {
+  readonly kind: 'review_lanes';
 }
 
 /** Brings comment, check and labels of the pull request up to date. It has no answer. */

@@ -17,13 +17,19 @@ export function reindex(queue: Queue, before: Entry | undefined, after: Entry | 
   const is = after && placeOf(queue, after);
   const admitted = index.admitted + Number(after?.admission !== undefined) - Number(before?.admission !== undefined);
   const cleared = index.cleared + Number(isCleared(is, after)) - Number(isCleared(was, before));
-  if (admitted !== index.admitted || cleared !== index.cleared) index = { ...index, admitted, cleared };
+  const ruled = index.ruled + Number(isRuled(after)) - Number(isRuled(before));
+  if (admitted !== index.admitted || cleared !== index.cleared || ruled !== index.ruled)
+    index = { ...index, admitted, cleared, ruled };
   if (was?.list === is?.list && was?.key === is?.key) return index;
   if (was !== undefined) index = { ...index, [was.list]: removeSorted(index[was.list], was.key) };
   if (is !== undefined && after !== undefined) {
     index = { ...index, [is.list]: insertSorted(index[is.list], is.key, after.prNumber) };
   }
   return index;
+}
+
+function isRuled(entry: Entry | undefined): boolean {
+  return entry?.lanesAsked !== undefined && (entry.targets === undefined || entry.targets.from === 'sluice');
 }
 
 function isCleared(place: Place | undefined, entry: Entry | undefined): boolean {

@@ -18,12 +18,16 @@ export type QueueEvent =
   | PullRequestCancelled
   | TestsRestartRequested
   | ImpactedTargetsSet
+  | LaneEvent
   | PullRequestObserved
   | RemovedPullRequestObserved
   | TargetObserved
   | LandingsCompared
   | CandidateEvent
   | TimePassed;
+
+/** Answers about targets that the server computes. */
+export type LaneEvent = TargetsComputed | LanesReviewed;
 
 /** Answers of effects, and reports of CI. */
 export type CandidateEvent =
@@ -88,6 +92,23 @@ export interface ImpactedTargetsSet extends Act {
   readonly prNumber: PrNumber;
   readonly sha: Sha;
   readonly targets: ImpactedTargets;
+}
+
+export interface TargetsComputed extends Happening {
+  readonly kind: 'targets_computed';
+  readonly prNumber: PrNumber;
+  readonly sha: Sha;
+  /** Of the rules, as they were asked with. */
+  readonly version: number;
+  /** Undefined: the target branch has no rules. */
+  readonly targets: ImpactedTargets | undefined;
+}
+
+/** The rules and manifests of this head were compared with those of the head before. */
+export interface LanesReviewed extends Happening {
+  readonly kind: 'lanes_reviewed';
+  readonly head: Sha;
+  readonly isChanged: boolean;
 }
 
 /** The present state of a pull request, read from the forge. Undefined if it no longer exists. */

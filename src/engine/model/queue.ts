@@ -30,7 +30,7 @@ import type { ReportDelays } from './report-delays.ts';
 import type { StartProblem } from './required.ts';
 import type { Search } from './search.ts';
 import type { QueueMode, QueueSettings } from './settings.ts';
-import type { ImpactedTargets } from './targets.ts';
+import type { AllCause, ImpactedTargets } from './targets.ts';
 import { NO_TOTALS, type Totals } from './totals.ts';
 
 /**
@@ -98,8 +98,28 @@ export interface Queue {
   /** Set when an invariant would have been broken. The queue starts and lands nothing until an operator resumes it. */
   readonly parked: Parked | undefined;
   readonly totals: Totals;
+  /** The rules that targets are computed by. Undefined before a queue is parallel. */
+  readonly lanes: Lanes | undefined;
+  /** Why pull requests came into one lane, the most frequent reasons. */
+  readonly meetings: readonly Meeting[];
   /** Derived from the entries, so that a step need not scan all of them. */
   readonly index: Index;
+}
+
+export interface Lanes {
+  /** Of the rules and manifests. It rises with each change of them. */
+  readonly version: number;
+  /** The head whose rules and manifests are those of this version. */
+  readonly checked: Sha;
+  /** The last head that a review was asked for. */
+  readonly asked: Sha;
+}
+
+/** A target or a reason for ALL that two pull requests had in common when the second one was tested behind the first. */
+export interface Meeting {
+  readonly kind: 'TARGET' | 'UPLOADED_ALL' | AllCause['code'];
+  readonly name: string;
+  readonly pairs: number;
 }
 
 /** Lists of waiting entries. An entry is in at most one list; entries in candidates and bisections are in none. */
@@ -115,6 +135,8 @@ export interface Index {
   readonly admitted: number;
   /** Pending entries that a search cleared for the present head. */
   readonly cleared: number;
+  /** Those whose targets follow from the rules of the target branch, or may. */
+  readonly ruled: number;
 }
 
 export const EMPTY_INDEX: Index = {
@@ -124,6 +146,7 @@ export const EMPTY_INDEX: Index = {
   ready: emptySortedList(),
   admitted: 0,
   cleared: 0,
+  ruled: 0,
 };
 
 export const QUEUE_STATES = ['RUNNING', 'PAUSED', 'DRAINING', 'SWITCHING_MODES'] as const;
@@ -239,8 +262,10 @@ export interface Entry {
   readonly submission: number;
   /** The last admission of this stay; undefined while NOT_READY. */
   readonly admission: Admission | undefined;
-  /** The impacted targets uploaded for the present head; undefined if none were. */
+  /** The impacted targets uploaded or computed for the present head; undefined if none were. */
   readonly targets: ImpactedTargets | undefined;
+  /** The last question for computed targets. */
+  readonly lanesAsked: LanesAsked | undefined;
   readonly place: Place;
   /** It was in a candidate during this stay, so it does not wait for a batch again. */
   readonly wasTested: boolean;
@@ -279,10 +304,18 @@ export interface Entry {
   readonly lost: { readonly at: Instant } | undefined;
 }
 
+export interface LanesAsked {
+  readonly sha: Sha;
+  /** Of the rules. */
+  readonly version: number;
+  readonly isAnswered?: true;
+}
+
 /** The defaults of a new submission. */
 export const NEW_ENTRY = {
   because: { reason: 'API_REQUESTED' },
   admission: undefined,
+  lanesAsked: undefined,
   place: WAITING,
   wasTested: false,
   clearedBySearch: undefined,
@@ -391,6 +424,8 @@ export function createQueue(
     returning: [],
     parked: undefined,
     totals: NO_TOTALS,
+    lanes: undefined,
+    meetings: [],
     index: EMPTY_INDEX,
   };
 }

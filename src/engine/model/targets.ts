@@ -2,12 +2,17 @@
 export const MAX_TARGETS = 100_000;
 
 export type ImpactedTargets = {
-  /** Uploaded by the CI of a fork, which has no token. Absent: uploaded with a token. */
-  readonly from?: 'fork';
+  /** `fork`: uploaded by the CI of a fork, which has no token. `sluice`: computed. Absent: uploaded with a token. */
+  readonly from?: keyof typeof RANKS;
 } & TargetsSaid;
 
 type TargetsSaid =
-  | { readonly kind: 'all'; readonly cause: 'declared' | 'too_many' }
+  | {
+      readonly kind: 'all';
+      readonly cause: 'declared' | 'too_many' | 'computed';
+      /** Why computed targets are everything. */
+      readonly by?: AllCause;
+    }
   /** Equal sets of targets have the same `digest`. The targets are sorted and unique. */
   | {
       readonly kind: 'list';
@@ -20,10 +25,27 @@ type TargetsSaid =
 export const ALL_TARGETS: ImpactedTargets = { kind: 'all', cause: 'declared' };
 export const TOO_MANY_TARGETS: ImpactedTargets = { kind: 'all', cause: 'too_many' };
 
-/** A fork cannot replace the targets that were uploaded with a token for the same head. */
-// SPEC G80
+/** MANIFEST: the target branch does not know its edges. `name` is the pattern, the path or the sentence of the problem. */
+export interface AllCause {
+  readonly code: 'BARRIER' | 'MANIFEST' | 'OTHERWISE' | 'PROBLEM';
+  readonly name: string;
+}
+
+export function computedAll(by: AllCause): ImpactedTargets {
+  return { from: 'sluice', kind: 'all', cause: 'computed', by };
+}
+
+const RANKS = { sluice: 1, fork: 2 };
+const RANK_OF_TOKEN = 3;
+
+/** For the same head, a fork cannot replace targets uploaded with a token, and nothing computed replaces an upload. */
+// SPEC G80, T17
 export function isOutranked(targets: ImpactedTargets, known: ImpactedTargets | undefined): boolean {
-  return targets.from === 'fork' && known !== undefined && known.from === undefined;
+  return known !== undefined && rankOf(targets) < rankOf(known);
+}
+
+function rankOf({ from }: ImpactedTargets): number {
+  return from === undefined ? RANK_OF_TOKEN : RANKS[from];
 }
 
 /** The number of a candidate. A group that is not a candidate yet has a negative number. */

@@ -23,6 +23,7 @@ import {
   readFile,
 } from '../candidate/commits.ts';
 import { landCandidate } from '../candidate/land.ts';
+import { listChangedFiles, readFiles } from '../candidate/lane-files.ts';
 import {
   findPullRequestNumber,
   isPullRequestNumber,
@@ -60,6 +61,7 @@ export function createPlainForge({ testBranchPrefix = 'sluice', ...options }: Pl
   return {
     ...refReads(read),
     ...bound(accessOf(read), { isAncestor, findTree, listLine, checkOut, readFile }),
+    ...bound(accessOf(read), { readFiles, listChangedFiles }),
     ...candidateParts(read, testBranchPrefix),
     async checkAccess(repository) {
       const location = parseLocation(repository.git);

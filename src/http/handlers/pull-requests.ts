@@ -3,6 +3,7 @@ import type { Caller } from '../../app/core/caller.ts';
 import { findQueue, type QueueRef } from '../../app/core/find-queue.ts';
 import { type Answer, isRefusal } from '../../app/core/refusal.ts';
 import type { EntryView } from '../../app/queue/entry-view.ts';
+import { explainImpactedTargets } from '../../app/queue/explain-targets.ts';
 import { cancelPullRequest, restartTestsOnPullRequest } from '../../app/queue/pull-request-acts.ts';
 import { setImpactedTargets, setImpactedTargetsOfFork } from '../../app/queue/set-impacted-targets.ts';
 import { previewSubmission, submitPullRequest } from '../../app/queue/submit-pull-request.ts';
@@ -35,6 +36,9 @@ export const PULL_REQUESTS_ROUTES: readonly Route[] = [
     const input = { ...body, prNumber: body.pr.number, sha: body.pr.sha };
     return fork === undefined ? setImpactedTargets(app, caller, input) : setImpactedTargetsOfFork(app, fork, input);
   }),
+  route(contract.explainImpactedTargets, (app, caller, body) =>
+    explainImpactedTargets(app, caller, { ...body, prNumber: body.pr.number }),
+  ),
   route(contract.getSubmittedPullRequest, getSubmittedPullRequest, { isReused: true }),
   route(contract.pollPullRequest, getSubmittedPullRequest, { isReused: true }),
   route(contract.getSubmittedPullRequests, getSubmittedPullRequests),

@@ -29,6 +29,7 @@ import type { FakeGithub } from '../../fake/github/fake-github.ts';
 import { noIngest } from '../../fake/no-ingest.ts';
 import { noJobs } from '../../fake/no-jobs.ts';
 import { listen } from '../../helpers/listen.ts';
+import { localLanes } from '../../helpers/local-lanes.ts';
 import { localSimulator } from '../../helpers/local-simulator.ts';
 import { testWebhooks } from '../../worlds/shell/create-app.ts';
 import { SimProcess } from '../sim-process.ts';
@@ -199,6 +200,7 @@ export class Lives {
       checkRunner: noJobs,
       backups: new Backups({ folder: '', isChosen: false }),
       simulator: localSimulator,
+      lanes: localLanes,
       forecasts: { find: () => undefined, findMade: () => undefined, retriesAt: () => undefined },
       admin: { slug: 'acme', adminToken: undefined, tokenFile: '' },
       // Callers bring their own permissions.

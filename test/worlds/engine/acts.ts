@@ -4,8 +4,9 @@ import type { CheckConclusion } from '../../../src/engine/model/check.ts';
 import type { QueueEvent } from '../../../src/engine/model/event.ts';
 import { parsePriority } from '../../../src/engine/model/priority.ts';
 import type { PrNumber, PullRequestFacts } from '../../../src/engine/model/pull-request.ts';
+import { findEntry } from '../../../src/engine/model/queue.ts';
 import type { StartProblem } from '../../../src/engine/model/required.ts';
-import { ALL_TARGETS } from '../../../src/engine/model/targets.ts';
+import { ALL_TARGETS, computedAll } from '../../../src/engine/model/targets.ts';
 import { nextWakeAt } from '../../../src/engine/wake.ts';
 import type { Sha } from '../../../src/lib/sha.ts';
 import { LANDING_ACTS } from './landing-acts.ts';
@@ -163,6 +164,12 @@ export const ACTS: { readonly [verb: string]: Act } = {
     told.tell({ kind: 'pull_request_observed', at: told.now, prNumber, pr: undefined, targets: undefined }),
   ),
   targets: setTargets,
+  computed: compute,
+  /** `reviewed same` or `reviewed changed`: the rules of the present head. */
+  reviewed: (told, [answer]) => {
+    const { head } = told.branch;
+    told.tell({ kind: 'lanes_reviewed', at: told.now, head, isChanged: answer === 'changed' });
+  },
   foreign: (told, [name = 'X']) => {
     told.branch.put(name);
     told.observeTarget();
@@ -251,6 +258,21 @@ function reportOne(told: Scenario, words: readonly string[]): void {
     ...(what === 'QUEUED' ? { status: 'QUEUED' } : {}),
     ...(what === 'RUNNING' || what === 'QUEUED' ? {} : { conclusion: what as CheckConclusion }),
   });
+}
+
+/** `computed A[x] B[ALL] C`: the answer to the last question. Without brackets, the branch has no rules. */
+function compute(told: Scenario, words: readonly string[]): void {
+  for (const word of words) {
+    const prNumber = numberOf(word);
+    const found = parseTargets(word);
+    const all = computedAll({ code: 'BARRIER', name: '*.lock' });
+    const targets = found?.kind === 'all' ? all : found && { ...found, from: 'sluice' as const };
+    const { sha, version } = findEntry(told.queue, prNumber)?.lanesAsked ?? {
+      sha: told.branch.headOf(prNumber),
+      version: 0,
+    };
+    told.tell({ kind: 'targets_computed', at: told.now, prNumber, sha, version, targets });
+  }
 }
 
 function setTargets(told: Scenario, words: readonly string[]): void {

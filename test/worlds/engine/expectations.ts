@@ -35,6 +35,7 @@ export const EXPECTATIONS: { readonly [verb: string]: Expectation } = {
   runs: list((told) => told.runs),
   alarm: list((told) => told.alarms),
   over: list((told) => told.endedAlarms),
+  asks: list((told) => told.laneQuestions.splice(0)),
   order: list((told) => entriesInOrder(told.queue).map(({ prNumber }) => letter(prNumber))),
   /** `aside C=A`: C is set aside because of A. */
   aside: list((told) =>

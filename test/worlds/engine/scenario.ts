@@ -68,6 +68,8 @@ export class Scenario {
   readonly endedCandidates = new Map<number, Candidate>();
   readonly alarms: string[] = [];
   readonly endedAlarms: string[] = [];
+  /** Questions about computed targets since the last look: a letter, or `review`. */
+  readonly laneQuestions: string[] = [];
   /** The tested tree of every CI run. */
   readonly runs: string[] = [];
   /** The candidate and check of every requested judgement. */
@@ -263,6 +265,12 @@ export class Scenario {
         return void this.#readmit(effect.prNumber, effect.submission);
       case 'end_alarm':
         this.endedAlarms.push(effect.code);
+        return;
+      case 'compute_targets':
+        this.laneQuestions.push(letter(effect.prNumber));
+        return;
+      case 'review_lanes':
+        this.laneQuestions.push('review');
         return;
       case 'discard_candidate':
       case 'update_page':

@@ -12,6 +12,7 @@ import { createSecretBox } from '../../../src/outgoing/http/secret-box.ts';
 import { createWebhookSender } from '../../../src/outgoing/http/send-webhook.ts';
 import { noIngest } from '../../fake/no-ingest.ts';
 import { noJobs } from '../../fake/no-jobs.ts';
+import { localLanes } from '../../helpers/local-lanes.ts';
 import { localSimulator } from '../../helpers/local-simulator.ts';
 import { silentLog } from '../../helpers/silent-log.ts';
 
@@ -38,6 +39,7 @@ export function createTestApp(parts: Partial<App> & Pick<App, 'store' | 'forges'
     checkRunner: noJobs,
     backups: new Backups({ folder: '', isChosen: false }),
     simulator: localSimulator,
+    lanes: localLanes,
     forecasts: new Forecaster({ store, simulator: localSimulator, clock, log: silentLog }),
     admin: { slug: 'acme', adminToken: undefined, tokenFile: '' },
     // Callers bring their own permissions.
