@@ -12,7 +12,7 @@ export interface PackageDraft {
 /** Another package, by its name or by its folder. */
 export type Need = { readonly name: string } | { readonly folder: string };
 
-export type ManifestReader = (files: ManifestFiles) => readonly PackageDraft[];
+type ManifestReader = (files: ManifestFiles) => readonly PackageDraft[];
 
 /** The manifests of a commit, by their names and folders. */
 export class ManifestFiles {
