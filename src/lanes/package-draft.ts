@@ -12,8 +12,6 @@ export interface PackageDraft {
 /** Another package, by its name or by its folder. */
 export type Need = { readonly name: string } | { readonly folder: string };
 
-type ManifestReader = (files: ManifestFiles) => readonly PackageDraft[];
-
 /** The manifests of a commit, by their names and folders. */
 export class ManifestFiles {
   readonly #byName: ReadonlyMap<string, ReadonlyMap<string, Manifest>>;
