@@ -167,7 +167,10 @@ describe('sluice against a server', () => {
       assert.equal(record.explanation.summary.length > 0 && record.timeline[0].actor, 'admin');
       const { repositories } = JSON.parse(await ok(['repo', 'list', '--json']));
       assert.deepEqual(repositories[0].checks, [
-        { name: 'test', command: 'exit 0', timeoutMinutes: 5, network: false, userNamespaces: false, prepare: null },
+        {
+          ...{ name: 'test', command: 'exit 0', prepare: null, timeoutMinutes: 5 },
+          ...{ network: false, userNamespaces: false, cache: null, tools: [] },
+        },
       ]);
       const status = JSON.parse(await ok(['status', '--json']));
       assert.deepEqual([status.url, status.ready, status.queues.length], [world.server.url, true, 1]);

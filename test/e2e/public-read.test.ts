@@ -302,7 +302,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   listPullRequests: ['version', 'nextCursor', ...under('pullRequests', LIST_ENTRY)],
   getMergeQueueTestingDetails: [...RUN, ...under('testRuns', RUN), 'searches'],
   getQueueHealth: [
-    ...words('bucketSeconds fewestRunsPerDecided reasons.reason reasons.count buckets.from'),
+    ...words('bucketSeconds fewestRunsPerDecided reasons.reason reasons.count buckets.from serialises'),
     ...under('buckets', FIGURES),
     ...under('total', FIGURES),
   ],

@@ -111,7 +111,8 @@ describe('access to the API', () => {
     await world.server.api.refused('400 VALIDATION_FAILED', 'createApiToken', past);
   });
 
-  const INSTANCE_ONLY = ['createOrganization', 'createBackup', 'restoreBackup', 'getServerMetrics'];
+  const BACKUPS = ['createBackup', 'restoreBackup'];
+  const INSTANCE_ONLY = ['createOrganization', ...BACKUPS, 'getServerMetrics', 'listCaches', 'clearCaches'];
   for (const scope of SCOPES) {
     test(`a token with the scope ${scope} alone reaches exactly its operations [A3] [A14]`, async () => {
       const api = await withToken({ scopes: [scope] });
