@@ -125,8 +125,8 @@ describe('the targets of changed files', () => {
       {
         path: 'api/b.md',
         hits: [
-          { target: 'api', pattern: 'api/**' },
           { target: 'docs', pattern: '**/*.md' },
+          { target: 'api', pattern: 'api/**' },
         ],
       },
     ]);

@@ -26,7 +26,10 @@ export async function aCheckedQueue(
 }
 
 export async function untilLeft(queue: TestQueue, number: number): Promise<EntryView> {
-  await queue.untilEntry(number, ({ isCurrentlySubmittedToQueue }) => !isCurrentlySubmittedToQueue);
+  await until(`#${number} has left the queue`, 180_000, async () => {
+    const { isCurrentlySubmittedToQueue } = await queue.get(number);
+    return !isCurrentlySubmittedToQueue || undefined;
+  });
   return queue.get(number, { includeExplanation: true, includeTimeline: true });
 }
 

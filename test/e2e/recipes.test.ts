@@ -193,6 +193,8 @@ describe('a project of', () => {
       // The file that the command shows takes over when it lands.
       const first = await queue.submitOne({ '.sluice.yaml': configuration });
       assert.equal((await untilLeft(queue, first)).state, 'MERGED');
+      // The others would compile and download for minutes.
+      if (!ALL && name !== 'npm') return;
       const second = await queue.submitOne({ 'NOTES.md': 'A note.\n' });
       assert.equal((await untilLeft(queue, second)).state, 'MERGED');
       const [check = ''] = /^ {2}(\w+):$/m.exec(configuration)?.slice(1) ?? [];
