@@ -1,5 +1,6 @@
 import { assert } from '../lib/assert.ts';
 import { changedKeys, getIn } from '../lib/int-map.ts';
+import { present } from '../lib/present.ts';
 import { walk } from '../lib/sorted-list.ts';
 import { concludeBaseTests, concludeRepairs, retestHead, startRepair } from './evidence/hold.ts';
 import { denyOverdue, failOverdue, readOverdue, takeBackWaivers } from './evidence/judge.ts';
@@ -8,6 +9,7 @@ import { countEarlyReports } from './facts/report-check.ts';
 import { resumeHeld } from './facts/restart.ts';
 import { reviewUnheard } from './facts/review-required.ts';
 import { raiseWaiting } from './line/ageing.ts';
+import { alignStack } from './line/align-stack.ts';
 import { isBehindDirectMerge, planDirectMerges } from './line/direct-merge.ts';
 import { noteFreeze } from './line/frozen.ts';
 import { askForTargets, awaitsLanes, noteMeetings } from './line/lanes.ts';
@@ -26,7 +28,7 @@ import {
   type Member,
 } from './model/candidate.ts';
 import { withMode } from './model/entry-index.ts';
-import { inLine } from './model/place.ts';
+import { candidateNumberOf, inLine } from './model/place.ts';
 import { policyOf } from './model/policy.ts';
 import type { PrNumber } from './model/pull-request.ts';
 import {
@@ -42,6 +44,7 @@ import {
   toMember,
 } from './model/queue.ts';
 import { candidatesFor, candidatesOf, composedWithOf, isFrozen, lineOf, unlanded } from './model/roster.ts';
+import { entriesBelow, lonelyUntil, missingBelow, waitingForBelow } from './model/stack.ts';
 import type { Proposal } from './model/strategy.ts';
 import type { NodeId } from './model/targets.ts';
 import { addCandidate, amend, entryOf, keep, move, stillLive, type Work } from './model/work.ts';
@@ -141,6 +144,7 @@ function proceed(work: Work): void {
 /** Cancels entries that were not ready for too long. Entries that only wait for the queue do not count. */
 // SPEC O4
 function cancelOverdue(work: Work): void {
+  cancelLonely(work);
   const limitMs = work.queue.settings.notReadyTimeoutHours * 3_600_000;
   if (limitMs === 0) return;
   // Sorted by submission. An entry cannot have been unready for longer than since its submission.
@@ -149,6 +153,17 @@ function cancelOverdue(work: Work): void {
     if (work.at < entry.submittedAt + limitMs) return;
     if (work.at < entry.unreadySince + limitMs) continue;
     removeEntry(work, entry, { to: 'CANCELLED', reason: 'NOT_READY_TIMEOUT_EXPIRED' });
+  }
+}
+
+/** Cancels entries that waited too long for those below them. */
+// SPEC O36
+function cancelLonely(work: Work): void {
+  for (const entry of waitingForBelow(work.queue)) {
+    if (work.at < lonelyUntil(work.queue, entry)) continue;
+    const [missing] = missingBelow(work.queue, entry);
+    const reason = { reason: 'NOT_READY_TIMEOUT_EXPIRED' as const, ...present({ prNumber: missing?.number }) };
+    removeEntry(work, entry, { to: 'CANCELLED', ...reason });
   }
 }
 
@@ -170,14 +185,21 @@ function admitReady(work: Work): void {
   for (const prNumber of walk(work.queue.index.ready)) {
     const entry = entryOf(work, prNumber);
     if (work.queue.index.admitted >= lineLimit(work.queue) && entry.priority.value > 0) return;
+    if (missingBelow(work.queue, entry).length > 0) continue;
     if (!isBehindDirectMerge(work.queue, entry)) admit(work, entry);
   }
 }
 
-function admit(work: Work, entry: Entry): void {
-  const ordinal = work.queue.admissions + 1;
-  amend(work, { admissions: ordinal });
-  move(work, { ...entry, admission: { at: work.at, ordinal } }, { to: 'PENDING', reason: 'MERGE_ITEM_NOW_READY' });
+// SPEC O35
+function admit(work: Work, { heldPlace, ...entry }: Entry): void {
+  const below = entriesBelow(work.queue, { heldPlace, ...entry });
+  const isInPlace =
+    heldPlace !== undefined && below.every((other) => (other.admission?.ordinal ?? 0) < heldPlace.ordinal);
+  const admission = isInPlace ? heldPlace : { at: work.at, ordinal: work.queue.admissions + 1 };
+  if (!isInPlace) amend(work, { admissions: admission.ordinal });
+  const admitted = { ...entry, heldPlace: undefined, admission };
+  move(work, admitted, { to: 'PENDING', reason: 'MERGE_ITEM_NOW_READY' });
+  alignStack(work, admitted);
 }
 
 /**
@@ -269,7 +291,7 @@ function carryOut(work: Work, proposal: Proposal, started: Started): 'ask again'
     case 'line':
       return startLine(work, proposal.group, started);
     case 'search':
-      if (freeSearchSlots(work.queue) > 0 && proposal.entries.length > 0 && arePending(work, proposal.entries))
+      if (freeSearchSlots(work.queue) > 0 && proposal.entries.length > 0 && arePending(work, proposal.entries, []))
         startScout(work, proposal.entries);
       return undefined;
     case 'prefix':
@@ -280,7 +302,8 @@ function carryOut(work: Work, proposal: Proposal, started: Started): 'ask again'
 /** If no slot is free for an urgent entry, another run gives up its slot. The interrupted entries are behind it then. */
 function startLine(work: Work, group: StartableGroup, started: Started): 'ask again' | undefined {
   const ahead = [...group.ahead].map((id) => started.get(id) ?? id);
-  if (group.entries.length === 0 || ahead.some((id) => id < 0) || !arePending(work, group.entries)) return undefined;
+  if (group.entries.length === 0 || ahead.some((id) => id < 0) || !arePending(work, group.entries, ahead))
+    return undefined;
   if (isOnFailure(work.queue, ahead as CandidateNumber[])) return undefined;
   if (freeSlots(work.queue) > 0) started.set(group.id, startGroup(work, group, ahead as CandidateNumber[]));
   else if (freeSlotFor(work, group.entries) !== undefined) return 'ask again';
@@ -289,10 +312,17 @@ function startLine(work: Work, group: StartableGroup, started: Started): 'ask ag
 
 type StartableGroup = Extract<Proposal, { kind: 'line' }>['group'];
 
-function arePending({ queue }: Work, entries: readonly Entry[]): boolean {
+/** Nothing below them is missing, either. */
+// SPEC O31
+function arePending({ queue }: Work, entries: readonly Entry[], ahead: readonly NodeId[]): boolean {
+  const carried = new Set<PrNumber>();
   return entries.every((entry) => {
     const now = findEntry(queue, entry.prNumber);
-    return now?.submission === entry.submission && isPending(now);
+    if (now?.submission !== entry.submission || !isPending(now)) return false;
+    const below = entriesBelow(queue, now);
+    const isCarried = (other: Entry) => carried.has(other.prNumber) || ahead.includes(candidateNumberOf(other) ?? 0);
+    carried.add(now.prNumber);
+    return missingBelow(queue, now).length === 0 && below.every(isCarried);
   });
 }
 

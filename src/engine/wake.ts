@@ -10,6 +10,7 @@ import { isFailure } from './line/vouch.ts';
 import { policyOf } from './model/policy.ts';
 import { findEntry, type Queue } from './model/queue.ts';
 import { candidatesOf } from './model/roster.ts';
+import { lonelyUntil, waitingForBelow } from './model/stack.ts';
 import type { Strategy } from './model/strategy.ts';
 import { strategyOf } from './policy/adaptive.ts';
 import { holdEndsAt } from './search/verdict.ts';
@@ -75,6 +76,10 @@ function headTests(queue: Queue): Instant[] {
 }
 
 function notReadyEnds(queue: Queue): Instant[] {
+  return [...unreadyEnds(queue), ...waitingForBelow(queue).map((entry) => lonelyUntil(queue, entry))];
+}
+
+function unreadyEnds(queue: Queue): Instant[] {
   const limitMs = queue.settings.notReadyTimeoutHours * 3_600_000;
   if (limitMs === 0) return [];
   let earliest = Number.POSITIVE_INFINITY;

@@ -146,6 +146,8 @@ export interface CandidateEntry {
   readonly author: string;
   /** A title that the author chose for the commit on the target branch. */
   readonly mergeTitle?: string;
+  /** Heads of pull requests below it that the commit is built on, in it or landed. Absent: there are none. */
+  readonly below?: readonly Sha[];
 }
 
 interface CandidateRequest {

@@ -6,9 +6,10 @@ import { lineLimit } from '../engine/line/slots.ts';
 import type { FrozenTime } from '../engine/model/freeze.ts';
 import { searchNumberOf } from '../engine/model/place.ts';
 import type { BlockReason } from '../engine/model/pull-request.ts';
-import { type Entry, type Hold, isAdmitted, isLive, ownRunOf, type Queue } from '../engine/model/queue.ts';
+import { type Entry, findEntry, type Hold, isAdmitted, isLive, ownRunOf, type Queue } from '../engine/model/queue.ts';
 import { readinessOf } from '../engine/model/readiness.ts';
 import { freezeOf, unlanded } from '../engine/model/roster.ts';
+import { missingBelow } from '../engine/model/stack.ts';
 import { holdEndsAt } from '../engine/search/verdict.ts';
 import type { Instant } from '../lib/clock.ts';
 import { explainEnded } from './ended.ts';
@@ -65,12 +66,14 @@ const UNTIL = {
   SWITCHING_MODES: 'the queue has switched modes',
 } as const;
 
-function adviceFor(queue: Queue, { pr }: Entry, codes: readonly string[]): string[] {
+function adviceFor(queue: Queue, entry: Entry, codes: readonly string[]): string[] {
   const { branch } = queue;
+  const { pr } = entry;
   return [
     ...(codes.includes('BASE_BRANCH_MISMATCH')
       ? [`Change its base to ${branch}, or submit it to the queue of ${pr.baseBranch}.`]
       : []),
+    ...missingBelow(queue, entry).map(({ number }) => `Submit #${number}, or have it submitted with this one (submitStack).`),
     ...(codes.includes('NOT_MERGEABLE') ? pr.blockReasons.flatMap((block) => blockAdvice(pr, block) ?? []) : []),
     ...(codes.includes('IMPACTED_TARGETS_MISSING') ? ['Upload its impacted targets, or wait until CI does.'] : []),
   ];
@@ -238,6 +241,7 @@ function entryReasons(queue: Queue, entry: Entry): ExplanationReason[] {
     const text = `Its base is ${entry.pr.baseBranch}, but this queue lands on ${queue.branch}.`;
     reasons.push(reason('BASE_BRANCH_MISMATCH', text));
   }
+  reasons.push(...belowReasons(queue, entry));
   if (mergeability === 'NOT_MERGEABLE') {
     const texts = entry.pr.blockReasons.map((block) => ({ block, text: blockText(entry.pr, block) }));
     const list = texts.map(({ text }) => text).join('; ');
@@ -253,6 +257,19 @@ function entryReasons(queue: Queue, entry: Entry): ExplanationReason[] {
     reasons.push(reason('IMPACTED_TARGETS_MISSING', text));
   }
   return reasons;
+}
+
+// SPEC O39
+function belowReasons(queue: Queue, entry: Entry): ExplanationReason[] {
+  const missing = missingBelow(queue, entry).map(({ number, by }) => {
+    const state = findEntry(queue, number) === undefined ? 'is not in the queue' : 'is not ready';
+    const why = by === 'base' ? 'Its base is the branch of' : 'It depends on';
+    return reason('BELOW_MISSING', `${why} #${number}, which ${state}.`, { prNumber: number });
+  });
+  const elsewhere = (entry.pr.waitsFor ?? []).map((url) =>
+    reason('WAITS_ELSEWHERE', `It depends on ${url}, which has not landed, or cannot be read.`, { url }),
+  );
+  return [...missing, ...elsewhere];
 }
 
 /** Without a full stop: several of them make one sentence. */
@@ -278,6 +295,7 @@ const BLOCK_TEXTS: { readonly [Reason in NamedBlock]: string } = {
   failingCheck: 'a required check failed on its newest commit',
   reviewRequired: 'a required review is missing',
   changesRequested: 'a reviewer requested changes',
+  stackNeedsRebase: 'a pull request below it was rewritten',
   other:
     'the forge gives no reason. On plain git, the target branch does not exist, or has no commit in common with it',
 };
@@ -292,6 +310,7 @@ function blockAdvice({ baseBranch, failingChecks = [] }: Entry['pr'], block: Blo
     failingCheck: `Fix ${failingChecks.length === 0 ? 'the check' : listOf(failingChecks)} and push.`,
     reviewRequired: 'Get the required review.',
     changesRequested: 'Make the changes, and have them approved.',
+    stackNeedsRebase: 'Rebase it onto the new head below and push.',
     other: 'Look on the forge for what is missing, and mend it.',
   };
   return advice[block];

@@ -1,4 +1,4 @@
-import { branchSubjectOf, type Candidate, openChecks } from '../../engine/model/candidate.ts';
+import { branchSubjectOf, type Candidate, compositionOf, openChecks } from '../../engine/model/candidate.ts';
 import type { BuildCandidate, DiscardCandidate, ReviewRequired } from '../../engine/model/effect.ts';
 import { findCandidate } from '../../engine/model/queue.ts';
 import type { BuildAnswer } from '../../forge/forge.ts';
@@ -64,7 +64,7 @@ async function build(run: EffectRun, candidate: Candidate, parent: Candidate | u
     base: candidate.base.sha,
     parent: parent?.commit?.sha,
     beneath: await toCandidateEntries(run, candidate.beneath),
-    members: await toCandidateEntries(run, candidate.members),
+    members: await toCandidateEntries(run, candidate.members, compositionOf(candidate)),
     mergeMethod: candidate.mergeMethod,
     plannedAt: candidate.plannedAt,
   });

@@ -3,6 +3,7 @@ import { CONFIGURATION_FILE, checksOfFile } from '../../checks/file-checks.ts';
 import type { CandidateNumber, Member } from '../../engine/model/candidate.ts';
 import type { CandidateEvent, LaneEvent, RemovedPullRequestObserved } from '../../engine/model/event.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
+import type { Entry } from '../../engine/model/queue.ts';
 import type { CandidateEntry, Forge } from '../../forge/forge.ts';
 import type { ForgeRepository } from '../../forge/forge-repository.ts';
 import { present } from '../../lib/present.ts';
@@ -86,17 +87,44 @@ export function placeOf({ app, found, repository }: EffectRun, candidate: Candid
   return { repository, targetBranch: found.queue.branch, candidateId: candidateIdOf(found.id, candidate), proofKey };
 }
 
-/** The entries as commits need them. Landed ones are read from the store. */
+/** The entries as commits need them, of a commit of `all`. Landed ones are read from the store. */
 export async function toCandidateEntries(
   { app, found }: EffectRun,
   members: readonly Member[],
+  all = members,
 ): Promise<CandidateEntry[]> {
   const entries = await findAnyEntries(app, found, numbersOf(members));
+  const below = await findHeadsBelow(app, found, all, entries);
   return members.map(({ prNumber, headSha }) => {
     const { title = `#${prNumber}`, author = '', mergeTitle } = entries.get(prNumber)?.pr ?? {};
-    return { prNumber, headSha, title, author, ...present({ mergeTitle }) };
+    return { prNumber, headSha, title, author, ...present({ mergeTitle, below: below.get(prNumber) }) };
   });
 }
+
+/** The heads of what each member is built on: those in the same commit, and those that this queue landed before. */
+async function findHeadsBelow(
+  app: App,
+  found: FoundQueue,
+  all: readonly Member[],
+  entries: ReadonlyMap<PrNumber, Entry>,
+): Promise<ReadonlyMap<PrNumber, readonly Sha[]>> {
+  const inside = new Map(all.map(({ prNumber, headSha }) => [prNumber, headSha]));
+  const numbers = [...entries.values()].flatMap(({ pr }) => pr.below?.map(({ number }) => number) ?? []);
+  if (numbers.length === 0) return NOTHING_BELOW;
+  const others = await findAnyEntries(app, found, [...new Set(numbers)].filter((number) => !inside.has(number)));
+  const headOf = (number: PrNumber) => {
+    const other = others.get(number);
+    return inside.get(number) ?? (other?.state === 'MERGED' ? other.pr.headSha : undefined);
+  };
+  const below = new Map<PrNumber, readonly Sha[]>();
+  for (const { prNumber, pr } of entries.values()) {
+    const heads = pr.below?.flatMap(({ number }) => headOf(number) ?? []) ?? [];
+    if (heads.length > 0) below.set(prNumber, heads);
+  }
+  return below;
+}
+
+const NOTHING_BELOW: ReadonlyMap<PrNumber, readonly Sha[]> = new Map();
 
 export function numbersOf(members: readonly Member[]): readonly PrNumber[] {
   return members.map(({ prNumber }) => prNumber);

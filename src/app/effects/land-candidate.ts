@@ -1,5 +1,5 @@
 import { landingEntries } from '../../engine/facts/evolve-landing.ts';
-import type { Candidate } from '../../engine/model/candidate.ts';
+import { type Candidate, compositionOf } from '../../engine/model/candidate.ts';
 import type { Effect, LandCandidate } from '../../engine/model/effect.ts';
 import type { EntryRefused, LandingStop as Stop } from '../../engine/model/event.ts';
 import { findCandidate, type Queue, toMember } from '../../engine/model/queue.ts';
@@ -29,7 +29,11 @@ export async function landCandidate(run: EffectRun, effect: LandCandidate): Prom
   const candidate = findCandidate(queue, effect.candidate);
   if (candidate === undefined || !isStillAsked(queue, effect)) return DONE;
   if (candidate.state !== 'passed' || candidate.commit === undefined) return DONE;
-  const entries = await toCandidateEntries(run, landingEntries(queue, candidate).map(toMember));
+  const entries = await toCandidateEntries(
+    run,
+    landingEntries(queue, candidate).map(toMember),
+    compositionOf(candidate),
+  );
   const { sha, tree } = candidate.commit;
   const request = {
     ...placeOf(run, candidate.number),

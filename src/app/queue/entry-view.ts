@@ -54,7 +54,7 @@ export function viewEntry(queueId: QueueId, queue: Queue, entry: Entry): EntryVi
 
 function makeView(entry: Entry, queueId: QueueId, queue: Queue): EntryView {
   const { targets, landed, lost } = entry;
-  const { mergeability, ...readiness } = readinessOf(queue, entry);
+  const { mergeability, waitsElsewhere: _, ...readiness } = readinessOf(queue, entry);
   const blame = blameOf(entry.state, entry.because);
   return {
     ...viewListEntry(entry),

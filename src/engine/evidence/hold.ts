@@ -19,6 +19,7 @@ import {
 } from '../model/queue.ts';
 import type { StartProblem } from '../model/required.ts';
 import { candidatesFor, lineOf, unlanded } from '../model/roster.ts';
+import { needsOf } from '../model/stack.ts';
 import {
   addCandidate,
   amend,
@@ -243,7 +244,7 @@ export function startRepair(work: Work): void {
   if (candidatesFor(work.queue, 'repair').length > 0) return;
   for (const prNumber of walk(work.queue.index.pending)) {
     const entry = entryOf(work, prNumber);
-    if (!isPossibleRepair(hold, entry) || entry.repairTriedOn === head.ordinal) continue;
+    if (!isPossibleRepair(hold, entry) || entry.repairTriedOn === head.ordinal || needsOf(entry).length > 0) continue;
     const plan = { purpose: { kind: 'repair' as const }, base: head, beneath: [], parent: undefined };
     const candidate = addCandidate(work, { ...plan, members: [toMember(entry)] });
     keep(work, { ...entry, place: inLine(candidate), wasTested: true, repairTriedOn: head.ordinal });

@@ -2,6 +2,7 @@ import { unreachable } from '../../lib/assert.ts';
 import { isSame } from '../../lib/is-same.ts';
 import { present } from '../../lib/present.ts';
 import { forgetRemoval } from '../evidence/suspicion.ts';
+import { alignStack } from '../line/align-stack.ts';
 import { retarget } from '../line/impact.ts';
 import { findBreachAnywhere } from '../line/invariants.ts';
 import { askEverybodyAgain, takeComputed, takeReview } from '../line/lanes.ts';
@@ -32,6 +33,7 @@ import { isReady, readinessOf } from '../model/readiness.ts';
 import type { ReasonCode } from '../model/reason.ts';
 import { candidatesOf } from '../model/roster.ts';
 import { checkSettings } from '../model/settings.ts';
+import { findCycle, needsOf, outOfLine } from '../model/stack.ts';
 import { isOutranked } from '../model/targets.ts';
 import {
   APPLIED,
@@ -199,6 +201,11 @@ function unpark(work: Work): Outcome {
 // SPEC E1, E4, L25
 function submit(work: Work, event: PullRequestSubmitted): Outcome {
   const { pr, actor } = event;
+  const cycle = findCycle(work.queue, { prNumber: pr.number, pr });
+  if (cycle !== undefined) {
+    const way = cycle.map((number) => `#${number}`).join(' on ');
+    return refused('VALIDATION_FAILED', `These pull requests depend on each other: ${way}. Take one dependency out.`);
+  }
   const known = findEntry(work.queue, pr.number);
   if (known !== undefined && known.pr.headSha !== pr.headSha && isLanding(work.queue, known)) {
     return refused(
@@ -214,6 +221,7 @@ function submit(work: Work, event: PullRequestSubmitted): Outcome {
       return ignored(`Pull request #${pr.number} is in the queue exactly so.`);
     }
     keep(work, asked);
+    alignStack(work, asked);
     observe(work, { kind: 'pull_request_observed', at: event.at, prNumber: pr.number, pr, targets: event.targets });
     // The pull request was pushed to while in the queue. Submitting it again means the new head, so a new stay begins.
     if (findEntry(work.queue, pr.number) !== undefined) return APPLIED;
@@ -236,6 +244,7 @@ function submit(work: Work, event: PullRequestSubmitted): Outcome {
   forgetRemoval(work, pr.number);
   amend(work, { submissions: entry.submission });
   move(work, entry, { to: 'NOT_READY', reason: event.by === 'person' ? 'USER_REQUESTED' : 'API_REQUESTED', actor });
+  alignStack(work, entry);
   return APPLIED;
 }
 
@@ -300,11 +309,17 @@ function readmit(work: Work, { prNumber, submission, pr, targets }: RemovedPullR
   if (!isUnchanged) return APPLIED;
   const { checks } = removal.failure;
   const reason = 'tests' in removal ? 'FAILED_TESTS_FLAKY' : 'TARGET_BRANCH_AT_FAULT';
-  move(work, { ...entry, pr, targets, wasTested: true }, { to: 'PENDING', reason, checks });
+  const returned = { ...entry, pr, targets, wasTested: true };
+  if (needsOf(returned).length === 0) move(work, returned, { to: 'PENDING', reason, checks });
+  else move(work, outOfLine(returned, work.at), { to: 'NOT_READY', reason, checks });
   return APPLIED;
 }
 
-function refresh(work: Work, entry: Entry, pr: Entry['pr'], targets: Entry['targets']): void {
+function refresh(work: Work, entry: Entry, read: Entry['pr'], targets: Entry['targets']): void {
+  // Its base becomes the target branch shortly before those below it land, and it is on them until then.
+  const { below: _below, ...facts } = read;
+  const isKept = isAdmitted(entry) || findCycle(work.queue, { prNumber: entry.prNumber, pr: read }) !== undefined;
+  const pr = isKept ? { ...facts, ...present({ below: entry.pr.below }) } : read;
   const isSameHead = pr.headSha === entry.pr.headSha;
   // Targets and a direct merge belong to one head commit. Those of an earlier head do not count.
   const isDirectMergeSpent = isSameHead && entry.isDirectMergeSpent;
@@ -341,7 +356,8 @@ function endOf(queue: Queue, entry: Entry, { pr, landedAs }: PullRequestObserved
   // A submission is for the commit it saw. Only a push with write access may replace that commit.
   if (isPushed && (isAdmitted(entry) || pr.isHeadUntrusted === true)) return cancelled('PR_PUSHED_TO');
   if (!isAdmitted(entry)) return undefined;
-  if (pr.baseBranch !== queue.branch) return cancelled('PR_BASE_BRANCH_CHANGED');
+  if (pr.baseBranch !== queue.branch && pr.baseBranch !== entry.pr.baseBranch)
+    return cancelled('PR_BASE_BRANCH_CHANGED');
   return undefined;
 }
 

@@ -8,6 +8,7 @@ import { orderKey } from '../model/priority.ts';
 import { type Entry, findEntry, type Queue } from '../model/queue.ts';
 import { isOnlyUrgentLanding, lineOf, unlanded } from '../model/roster.ts';
 import type { BatchingRule } from '../model/settings.ts';
+import { entriesBelow, isCarriedBy, isHeldBelow, needsOf } from '../model/stack.ts';
 import type { Group } from '../model/strategy.ts';
 import { Claims, type ImpactedTargets, type NodeId } from '../model/targets.ts';
 
@@ -50,9 +51,11 @@ export function formGroups(
 ): Group[] {
   const former = new GroupFormer(queue, sizing, demand);
   for (const prNumber of walk(queue.index.pending)) {
-    if (former.startable >= demand.limit || former.isBlocked) break;
     const entry = findEntry(queue, prNumber);
-    if (entry !== undefined) former.place(entry);
+    if (entry === undefined || isHeldBelow(queue, entry)) continue;
+    if (former.joinStack(entry)) continue;
+    if (former.startable >= demand.limit || former.isBlocked) break;
+    if (former.hasBelow(entry)) former.place(entry);
   }
   return former.drafts.map((draft) => toGroup(queue, draft, at));
 }
@@ -102,6 +105,28 @@ class GroupFormer {
     }
     this.#claims.add(draft.id, targets);
     if (this.#sizing.isFull(draft.entries) || !isBatchable(this.#queue, entry)) this.#close(draft);
+  }
+
+  hasBelow(entry: Entry): boolean {
+    const isIn = (other: Entry) => this.drafts.some(({ entries }) => entries.includes(other));
+    return entriesBelow(this.#queue, entry).every((other) => other.place.kind === 'line' || isIn(other));
+  }
+
+  /** The last group takes in what is built on it, whatever its size. */
+  // SPEC O37
+  joinStack(entry: Entry): boolean {
+    const draft = this.drafts.at(-1);
+    if (draft === undefined || needsOf(entry).length === 0 || draft.entries[0]?.clearedBySearch !== undefined)
+      return false;
+    const isOnIt = entriesBelow(this.#queue, entry).some((other) => draft.entries.includes(other));
+    if (!isOnIt || !isCarriedBy(this.#queue, draft.entries, entry, 'with line')) return false;
+    if (isOnlyUrgentLanding(this.#queue) && isUrgent(draft)) return false;
+    const targets = targetsOf(this.#queue, entry);
+    const isBeside = [...this.#claims.overlapping(targets)].some((id) => id !== draft.id && !draft.ahead.has(id));
+    if (isBeside || !fits(draft, entry)) return false;
+    draft.entries.push(entry);
+    this.#claims.add(draft.id, targets);
+    return true;
   }
 
   #block(targets: ImpactedTargets): void {

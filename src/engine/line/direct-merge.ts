@@ -8,6 +8,7 @@ import { type Entry, isAdmitted, mayStartTests, type Queue, toMember } from '../
 import { isReady, readinessOf } from '../model/readiness.ts';
 import { appFor, isReportedBy, type RequiredChecks } from '../model/required.ts';
 import { candidatesFor, freezeOf, unlanded } from '../model/roster.ts';
+import { needsOf } from '../model/stack.ts';
 import { addCandidate, endCandidate, entryOf, keep, type Work } from '../model/work.ts';
 import { lineLimit } from './slots.ts';
 import { passCandidate, startCandidate } from './test-run.ts';
@@ -35,6 +36,7 @@ export function planDirectMerges(work: Work): void {
 function isEligible(queue: Queue, entry: Entry): boolean {
   return (
     !entry.isDirectMergeSpent &&
+    needsOf(entry).length === 0 &&
     freezeOf(queue, entry) === undefined &&
     entry.pr.upToDate !== undefined &&
     entry.pr.upToDate.targetHead === queue.head?.sha &&

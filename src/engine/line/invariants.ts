@@ -4,6 +4,7 @@ import { type Candidate, contains, isOfLine, verdictOf } from '../model/candidat
 import { buildIndex } from '../model/entry-index.ts';
 import { footprintOf, targetsOf } from '../model/footprint.ts';
 import { candidateNumberOf, searchNumberOf } from '../model/place.ts';
+import { orderKey } from '../model/priority.ts';
 import {
   type Entry,
   findCandidate,
@@ -16,6 +17,7 @@ import {
   type Queue,
 } from '../model/queue.ts';
 import { candidatesOf, lineOf, stateUnder, unlanded } from '../model/roster.ts';
+import { entriesBelow, needsOf } from '../model/stack.ts';
 import { waivedIn } from '../model/waiver.ts';
 import type { Step } from '../model/work.ts';
 import { mayVouch, voucherOf } from './vouch.ts';
@@ -76,9 +78,13 @@ function breachOfCandidate(queue: Queue, candidate: Candidate): string | undefin
   if ((candidate.pass?.waived !== undefined) !== (candidate.pass !== undefined && waivedIn(candidate).length > 0))
     return `${name} hides what it waived`;
   if ((candidate.state === 'failed') !== (candidate.failure !== undefined)) return `${name} failed without a failure`;
+  const carried = new Set(candidate.beneath.map(({ prNumber }) => prNumber));
   for (const member of candidate.members) {
     const entry = findLiveMember(queue, member);
     if (entry === undefined) return `${name} tests #${member.prNumber}, which has left`;
+    const lacking = needsOf(entry).find(({ number }) => !carried.has(number));
+    if (lacking !== undefined) return `${name} tests #${member.prNumber} without #${lacking.number}, which is below it`;
+    carried.add(member.prNumber);
     if (isOfLine(candidate) && candidateNumberOf(entry) !== candidate.number) {
       return `${name} claims #${member.prNumber}, which is in another place`;
     }
@@ -134,6 +140,10 @@ function breachOfLanding(before: Queue, { queue, effects }: Step): string | unde
  * Entries that are landing are exempt.
  */
 function breachOfOrder(queue: Queue): string | undefined {
+  for (const entry of valuesOf(queue.entries)) {
+    const behind = entriesBelow(queue, entry).find((other) => isAdmitted(entry) && orderKey(other) > orderKey(entry));
+    if (behind !== undefined) return `#${entry.prNumber} is ahead of #${behind.prNumber}, which is below it`;
+  }
   const line = lineOf(queue);
   for (const candidate of line) {
     const members = candidate.members.filter((member) => {

@@ -1,7 +1,8 @@
 import { present } from '../../lib/present.ts';
 import { WAITING } from '../model/place.ts';
-import { type Because, type Entry, findEntry, isLanding } from '../model/queue.ts';
-import { type Move, move, type Work } from '../model/work.ts';
+import { type Because, type Entry, findEntry, isAdmitted, isLanding } from '../model/queue.ts';
+import { entriesAbove, outOfLine } from '../model/stack.ts';
+import { entryOf, type Move, move, type Work } from '../model/work.ts';
 import { takeOut } from './line.ts';
 import { leaveSearches } from './search-runs.ts';
 
@@ -12,6 +13,21 @@ export function removeEntry(work: Work, entry: Entry, end: Move): void {
   takeOut(work, [entry], because);
   leaveSearches(work, entry, because);
   move(work, { ...entry, place: WAITING }, end);
+  if (end.to !== 'MERGED') leaveLineAbove(work, entry);
+}
+
+/** Those above it cannot be tested without it. They keep their places, and wait until it is back. */
+// SPEC O35
+function leaveLineAbove(work: Work, { prNumber }: Entry): void {
+  for (const above of entriesAbove(work.queue, prNumber)) {
+    if (!isAdmitted(above) || isLanding(work.queue, above)) continue;
+    const because: Because = { reason: 'STACKED_PR_BELOW_LEFT', prNumber };
+    takeOut(work, [above], because);
+    leaveSearches(work, entryOf(work, above.prNumber), because);
+    const entry = entryOf(work, above.prNumber);
+    move(work, outOfLine(entry, work.at), { to: 'NOT_READY', ...because });
+    leaveLineAbove(work, entry);
+  }
 }
 
 /** It passed, and leaves before it lands. */

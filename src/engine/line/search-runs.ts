@@ -1,10 +1,11 @@
 import { walk } from '../../lib/sorted-list.ts';
 import { branchSubjectOf, type Candidate, compositionOf, type Member } from '../model/candidate.ts';
-import { WAITING } from '../model/place.ts';
+import { searchNumberOf, WAITING } from '../model/place.ts';
 import type { PrNumber } from '../model/pull-request.ts';
 import { type Because, type Entry, findLiveMember, type Queue } from '../model/queue.ts';
 import { runsOfSearch, unlanded } from '../model/roster.ts';
 import type { Search } from '../model/search.ts';
+import { entriesAbove } from '../model/stack.ts';
 import {
   addCandidate,
   amend,
@@ -167,6 +168,15 @@ export function releaseFromSearch(work: Work, entry: Entry, because: Because): v
   leaveSearches(work, entry, because);
   const released = { ...entryOf(work, entry.prNumber), place: WAITING, wasTested: true };
   move(work, released, { to: 'PENDING', ...because });
+  releaseAbove(work, entry.prNumber, searchNumberOf(entry), because);
+}
+
+/** What is built on an entry does not stay in a search without it. */
+// SPEC O38
+export function releaseAbove(work: Work, prNumber: PrNumber, search: number | undefined, because: Because): void {
+  for (const above of search === undefined ? [] : entriesAbove(work.queue, prNumber)) {
+    if (searchNumberOf(above) === search) releaseFromSearch(work, above, because);
+  }
 }
 
 /** An entry landed that was ahead of the accused one and is not in its runs. It may be what they lacked. */

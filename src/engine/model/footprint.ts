@@ -1,15 +1,18 @@
 import type { Member } from './candidate.ts';
 import { type Entry, findLiveMember, type Queue } from './queue.ts';
-import { ALL_TARGETS, type ImpactedTargets } from './targets.ts';
+import { entriesBelow } from './stack.ts';
+import { ALL_TARGETS, type ImpactedTargets, unionOf } from './targets.ts';
 
 /**
  * The targets that an entry impacts now. It impacts everything in single mode, without uploaded targets, and after a
- * failed composition.
+ * failed composition. An entry on others impacts what those impact too.
  */
-// SPEC C22
+// SPEC C22, O34
 export function targetsOf(queue: Queue, entry: Entry): ImpactedTargets {
   if (queue.settings.mode === 'SINGLE' || entry.overlapsAll) return ALL_TARGETS;
-  return entry.targets ?? ALL_TARGETS;
+  const own = entry.targets ?? ALL_TARGETS;
+  if (entry.pr.below === undefined || own.kind === 'all') return own;
+  return unionOf(own, ...entriesBelow(queue, entry).map((other) => targetsOf(queue, other)));
 }
 
 /** The union of the targets of several entries. An entry that impacts everything overlaps with every other entry. */

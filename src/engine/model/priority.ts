@@ -31,6 +31,8 @@ export function levelsAbove(value: number): number {
 
 export const DEFAULT_PRIORITY: Priority = { value: 100, name: 'medium', isDefault: true };
 
+export const HIGH: Priority = { value: 10, name: 'high', isDefault: false };
+
 export const LOWEST_PRIORITY_VALUE = 255;
 
 /** Accepts a name in any case, or a number from 0 to 255 (also as text). Undefined for anything else. */

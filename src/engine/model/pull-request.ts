@@ -18,6 +18,7 @@ export type BlockReason =
   | 'failingCheck'
   | 'reviewRequired'
   | 'changesRequested'
+  | 'stackNeedsRebase'
   | 'other';
 
 /** The state of a pull request at one instant, as the forge reports it. The engine never asks the forge itself. */
@@ -43,8 +44,29 @@ export interface PullRequestFacts {
   readonly headBranch?: string;
   /** The title that the author wants for the commit on the target branch. */
   readonly mergeTitle?: string;
+  /** Its text states these with `Depends-On`. */
+  readonly dependsOn?: readonly Dependency[];
+  /** The pull requests that it is built on, directly. Absent: there are none. */
+  readonly below?: readonly Below[];
+  /** Addresses of the pull requests of other repositories that it waits for. */
+  readonly waitsFor?: readonly string[];
   /** Present if its head contains the head of the target branch. It may then land without another run. */
   readonly upToDate?: UpToDate;
+}
+
+export type Dependency = { readonly number: PrNumber } | { readonly url: string };
+
+/**
+ * `base`: its head branch is the base of the other. `stated`: the other's text names it. `ancestor`: the other's head
+ * contains its head, which anybody could push: it counts for building and blocks nothing.
+ */
+export interface Below {
+  readonly number: PrNumber;
+  readonly by: 'base' | 'stated' | 'ancestor';
+  /** It is in the target branch. */
+  readonly isMerged?: true;
+  /** Its head when the other was read. */
+  readonly headSha?: Sha;
 }
 
 export interface UpToDate {

@@ -262,6 +262,8 @@ export interface Entry {
   readonly submission: number;
   /** The last admission of this stay; undefined while NOT_READY. */
   readonly admission: Admission | undefined;
+  /** Its admission before an entry below it left. It is admitted there again, behind those below it. */
+  readonly heldPlace: Admission | undefined;
   /** The impacted targets uploaded or computed for the present head; undefined if none were. */
   readonly targets: ImpactedTargets | undefined;
   /** The last question for computed targets. */
@@ -315,6 +317,7 @@ export interface LanesAsked {
 export const NEW_ENTRY = {
   because: { reason: 'API_REQUESTED' },
   admission: undefined,
+  heldPlace: undefined,
   lanesAsked: undefined,
   place: WAITING,
   wasTested: false,

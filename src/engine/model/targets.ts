@@ -1,3 +1,5 @@
+import { memo } from '../../lib/memo.ts';
+
 /** A pull request with more targets than this counts as impacting everything. */
 export const MAX_TARGETS = 100_000;
 
@@ -34,6 +36,20 @@ export interface AllCause {
 export function computedAll(by: AllCause): ImpactedTargets {
   return { from: 'sluice', kind: 'all', cause: 'computed', by };
 }
+
+/** Asked for again and again with the same lists. */
+export const unionOf = memo((own: ImpactedTargets, ...others: readonly ImpactedTargets[]): ImpactedTargets => {
+  if (own.kind === 'all') return own;
+  const targets = new Set(own.targets);
+  for (const other of others) {
+    if (other.kind === 'all') return other;
+    // With nothing in common, it could be tested beside what it is built on.
+    if (other.targets.length === 0) return ALL_TARGETS;
+    for (const target of other.targets) targets.add(target);
+  }
+  const digest = [own, ...others].map((each) => (each.kind === 'list' ? each.digest : '')).join('+');
+  return { ...own, digest, count: targets.size, targets: [...targets].sort() };
+});
 
 const RANKS = { sluice: 1, fork: 2 };
 const RANK_OF_TOKEN = 3;

@@ -1,6 +1,7 @@
 import { assert } from '../../lib/assert.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { deleteIn, listOf, setIn, valuesOf } from '../../lib/int-map.ts';
+import { present } from '../../lib/present.ts';
 import type { Candidate, CandidateNumber, Landed } from './candidate.ts';
 import type { Effect } from './effect.ts';
 import { reindex } from './entry-index.ts';
@@ -18,6 +19,7 @@ import {
 } from './queue.ts';
 import type { ReasonCode } from './reason.ts';
 import { composedWithOf } from './roster.ts';
+import { entriesAbove } from './stack.ts';
 import type { Strategy } from './strategy.ts';
 
 export type Outcome =
@@ -147,6 +149,17 @@ export function move(work: Work, entry: Entry, { to, ...because }: Move): void {
   }
   work.ended.push(moved);
   work.queue = { ...queue, entries: deleteIn(queue.entries, entry.prNumber), index: reindex(queue, known, undefined) };
+  if (to === 'MERGED') noteMergedBelow(work, entry);
+}
+
+/** Those above it need it no longer. */
+function noteMergedBelow(work: Work, { prNumber }: Entry): void {
+  for (const above of entriesAbove(work.queue, prNumber)) {
+    const below = above.pr.below?.map((each) =>
+      each.number === prNumber ? { ...each, isMerged: true as const } : each,
+    );
+    keep(work, { ...above, pr: { ...above.pr, ...present({ below }) } });
+  }
 }
 
 /** The present state of an entry that is known to be in the queue. */

@@ -9,6 +9,7 @@ import { policyOf } from '../model/policy.ts';
 import { raisedValue } from '../model/priority.ts';
 import { type Entry, findCandidate, findEntry, mayStartTests, type Queue } from '../model/queue.ts';
 import { lineOf, unlanded } from '../model/roster.ts';
+import { carriedOnly, isCarriedBy, isHeldBelow, needsOf } from '../model/stack.ts';
 import type { Proposal, Strategy } from '../model/strategy.ts';
 import { bestSplit, isAccused } from '../search/prefixes.ts';
 import { proposeSearches, REFERENCE_STRATEGY } from './reference.ts';
@@ -38,7 +39,7 @@ function propose(queue: Queue, at: Instant): readonly Proposal[] {
   if (freeSlots(queue) <= 0 && !isUrgent) return [];
   const pool = poolOf(queue);
   if (isUrgent) return proposeUrgent(queue, at, pool);
-  const proven = provenGroup(queue, pool);
+  const proven = carriedOnly(queue, provenGroup(queue, pool), 'with line');
   if (proven.length > 0) return [onLine(queue, proven)];
   const searches = proposeSearches(queue);
   if (searches.length > 0) return searches;
@@ -51,7 +52,9 @@ function proposeUrgent(queue: Queue, at: Instant, pool: readonly Entry[]): reado
   const urgent = peersOf(queue, pool);
   if (chanceOf(queue, lineOf(queue)) > 0) return [onLine(queue, urgent)];
   // It does not wait for the failure ahead of it to be decided.
-  return urgent.every(isScoutable) ? [{ kind: 'search', entries: urgent }] : proposeSearches(queue);
+  return urgent.every(isScoutable) && carriedOnly(queue, urgent, 'alone').length === urgent.length
+    ? [{ kind: 'search', entries: urgent }]
+    : proposeSearches(queue);
 }
 
 /** A group of the only line is on top of all of it. */
@@ -95,7 +98,7 @@ function nextStart(queue: Queue, at: Instant, pool: readonly Entry[]): Start | u
     const value = group.length * chance * remainingOf(queue, line.at(-1), at) * weight;
     return { proposal: onLine(queue, group), value };
   }
-  const entries = golombGroup(queue, peersOf(queue, pool.filter(isScoutable)));
+  const entries = golombGroup(queue, carriedOnly(queue, peersOf(queue, pool.filter(isScoutable)), 'alone'));
   if (entries.length === 0) return undefined;
   return {
     proposal: { kind: 'search', entries },
@@ -118,7 +121,7 @@ function poolOf(queue: Queue): readonly Entry[] {
   const most = POOL_FACTOR * queue.settings.maxGroupSize;
   for (const prNumber of walk(queue.index.pending)) {
     const entry = findEntry(queue, prNumber);
-    if (entry !== undefined) pool.push(entry);
+    if (entry !== undefined && !isHeldBelow(queue, entry)) pool.push(entry);
     if (pool.length >= most) break;
   }
   return pool;
@@ -149,7 +152,20 @@ function nextGroup(queue: Queue, pool: readonly Entry[]): readonly Entry[] {
   );
   const together = peers.filter((entry) => entry.isCleared || untested.has(entry));
   const loss = cleared.length * (1 - soundness(queue, together));
-  return loss >= queue.settings.runCost || cleared.length > untested.size ? cleared : together;
+  const chosen = loss >= queue.settings.runCost || cleared.length > untested.size ? cleared : together;
+  return withStack(queue, peers, carriedOnly(queue, chosen, 'with line'));
+}
+
+/** The entries that follow on the last ones and are built on them are tested together with them. */
+// SPEC O37
+function withStack(queue: Queue, peers: readonly Entry[], group: readonly Entry[]): readonly Entry[] {
+  const last = group.at(-1);
+  const whole = [...group];
+  for (const entry of last === undefined ? [] : peers.slice(peers.indexOf(last) + 1)) {
+    if (needsOf(entry).length === 0 || !isCarriedBy(queue, whole, entry, 'with line')) break;
+    whole.push(entry);
+  }
+  return whole;
 }
 
 /** As many entries as make a pass about as likely as a failure: each run then tells the most. */
@@ -201,7 +217,10 @@ function proposeForLanes(queue: Queue, at: Instant): readonly Proposal[] {
     const known = ahead.filter((candidate) => candidate !== undefined);
     if (known.length < ahead.length) return [];
     if (chanceOf(queue, known) >= leastChanceInLanes(runCost)) return [{ kind: 'line', group }];
-    return runCost < 1 && group.entries.every(isScoutable) ? [{ kind: 'search', entries: group.entries }] : [];
+    const isScout = runCost < 1 && group.entries.every(isScoutable);
+    return isScout && carriedOnly(queue, group.entries, 'alone').length === group.entries.length
+      ? [{ kind: 'search', entries: group.entries }]
+      : [];
   });
 }
 

@@ -6,13 +6,14 @@ import { learnFailure } from '../line/learn.ts';
 import { behindFailedRun, takeOut } from '../line/line.ts';
 import { findSearch, marksOf, startableIn } from '../line/marks.ts';
 import { removeEntry } from '../line/remove-entry.ts';
-import { beginSearch, clear, dropRuns, keepSearch, startRun } from '../line/search-runs.ts';
+import { beginSearch, clear, dropRuns, keepSearch, releaseAbove, startRun } from '../line/search-runs.ts';
 import { branchSubjectOf, type Candidate, compositionOf, isRunAgain, type Member } from '../model/candidate.ts';
 import { policyOf } from '../model/policy.ts';
-import type { Because, Queue } from '../model/queue.ts';
+import type { Because, Entry, Queue } from '../model/queue.ts';
 import { composedWithOf, runsOfSearch, unlanded } from '../model/roster.ts';
 import { partOf, type Search, setKey } from '../model/search.ts';
 import { signsOfRun } from '../model/signature.ts';
+import { carriedOnly } from '../model/stack.ts';
 import { entryOf, keepCandidate, move, type Work } from '../model/work.ts';
 
 /**
@@ -116,6 +117,7 @@ function confirmFront(work: Work, number: number, run: Candidate): void {
   const bisection = beginSearch(work, begun, search);
   keepCandidate(work, { ...run, namedFor: branchSubjectOf(run), purpose: { kind: 'bisection', bisection } });
   regroupRest(work, number, 0, behindFailedRun(own));
+  for (const { prNumber } of own) releaseAbove(work, prNumber, number, behindFailedRun(own));
 }
 
 function isOneOf(members: readonly Member[]): (member: Member) => boolean {
@@ -161,7 +163,7 @@ export function startNextPart(work: Work, number: number): void {
     const index = search === undefined ? -1 : startableIn(work.queue, search);
     const length = search?.cuts[index];
     if (search === undefined || length === undefined) return;
-    if (!isKnownToFail(work.queue, search, length))
+    if (!isKnownToFail(work.queue, search, length) || !canDetach(work.queue, search, index))
       return startRun(work, search, { from: search.cuts[index - 1] ?? 0, length });
     skipRun(work, search, index);
   }
@@ -173,6 +175,14 @@ function isKnownToFail(queue: Queue, { survivors, members, failedSets }: Search,
   // A failure alone on the base may be the fault of the base, and a removal needs a run: these are tested, not derived.
   if (length === 1 && policyOf(queue).confirms) return false;
   return tested.length > 1 && failedSets.includes(setKey(tested));
+}
+
+/** Apart from the others, a part would be tested without those below it, or the others without it. */
+function canDetach(queue: Queue, search: Search, index: number): boolean {
+  const part = unlanded(queue, partOf(search, index));
+  const rest = unlanded(queue, search.members).filter((entry) => !part.includes(entry));
+  const isWhole = (entries: readonly Entry[]) => carriedOnly(queue, entries, 'alone').length === entries.length;
+  return index === 0 || (isWhole(part) && isWhole(rest));
 }
 
 /**

@@ -39,9 +39,21 @@ export function applyEntry(git: CommitStore, recipe: Recipe, application: Applic
 
 /** Tells whether `applyEntry` would answer undefined, without writing a commit. */
 export async function conflicts(git: CommitStore, recipe: Recipe, application: Application): Promise<boolean> {
-  const { tip, entry } = application;
+  const { entry } = application;
   if (recipe.mergeMethod === 'REBASE') return (await rebaseEntry(git, recipe, application)) === undefined;
-  return (await git.testMerge({ target: tip.sha, head: entry.headSha })).kind !== 'clean';
+  const target = await targetOf(git, recipe, application);
+  return (await git.testMerge({ target, head: entry.headSha })).kind !== 'clean';
+}
+
+/**
+ * A squash or a rebase leaves out the commits below a pull request, so that git would find them in the pull request a
+ * second time. The stand-in has the tree of the tip and those commits as parents.
+ */
+// SPEC C70
+async function targetOf(git: CommitStore, recipe: Recipe, { tip, entry }: Application): Promise<Sha> {
+  if (entry.below === undefined || recipe.mergeMethod === 'MERGE_COMMIT') return tip.sha;
+  const below = await presentCommits(git, entry.below);
+  return below.length === 0 ? tip.sha : writeStandIn(git, recipe, { tree: tip.tree, parents: [tip.sha, ...below] });
 }
 
 /** A test of the head itself needs a commit of its own, since CI reports by commit. */
@@ -72,10 +84,11 @@ async function mergeEntry(git: CommitStore, recipe: Recipe, { tip, entry }: Appl
 
 async function squashEntry(git: CommitStore, recipe: Recipe, application: Application): Promise<Tip | undefined> {
   const { tip, entry, ahead } = application;
+  const target = await targetOf(git, recipe, application);
   const [merge, head, authors] = await Promise.all([
-    git.merge({ target: tip.sha, head: entry.headSha }),
+    git.merge({ target, head: entry.headSha }),
     getCommit(git, entry.headSha),
-    git.listAuthors({ tip: entry.headSha, without: [tip.sha, ...ahead] }),
+    git.listAuthors({ tip: entry.headSha, without: [target, ...ahead] }),
   ]);
   if (merge.kind !== 'clean') return undefined;
   return write(git, recipe, {
@@ -124,18 +137,20 @@ interface Replayed {
 async function replay(
   git: CommitStore,
   recipe: Recipe,
-  { tip, entry }: Application,
+  application: Application,
 ): Promise<readonly Replayed[] | undefined> {
+  const { tip, entry } = application;
   const replayed: Replayed[] = [];
   let tree = tip.tree;
-  const line = await git.listFirstParents({ tip: entry.headSha, without: [tip.sha] });
+  const first = await targetOf(git, recipe, application);
+  const line = await git.listFirstParents({ tip: entry.headSha, without: [first] });
   for (const [index, sha] of line.entries()) {
     const commit = await getCommit(git, sha);
     const [parent] = commit.parents;
     // The pull request has a root commit of its own. Git refuses to merge unrelated histories, and so does Sluice.
     if (parent === undefined) return undefined;
-    // The tip already contains the first commit's parent, so git finds the right merge base by itself.
-    const target = index === 0 ? tip.sha : await writeStandIn(git, recipe, { tip, tree, parent });
+    // The first target already contains the first commit's parent, so git finds the right merge base by itself.
+    const target = index === 0 ? first : await writeStandIn(git, recipe, { tree, parents: [parent, tip.sha] });
     const merge = await git.merge({ target, head: sha });
     if (merge.kind !== 'clean') return undefined;
     const isKept = merge.tree !== tree || (await getCommit(git, parent)).tree === commit.tree;
@@ -153,11 +168,10 @@ async function replay(
 function writeStandIn(
   git: CommitStore,
   recipe: Recipe,
-  { tip, tree, parent }: { readonly tip: Tip; readonly tree: Sha; readonly parent: Sha },
+  { tree, parents }: { readonly tree: Sha; readonly parents: readonly Sha[] },
 ): Promise<Sha> {
   const person = personAt(SLUICE, recipe.plannedAt);
   const message = Buffer.from('Stands in for what was made so far\n');
-  const parents = [parent, tip.sha];
   return git.writeCommit({ tree, parents, author: person, committer: person, encoding: undefined, message });
 }
 
@@ -216,8 +230,15 @@ export async function assemble(git: CommitStore, recipe: Recipe, stack: Stack): 
   return { tips, conflicting: undefined };
 }
 
+function presentHeads(git: CommitStore, entries: readonly CandidateEntry[]): Promise<Sha[]> {
+  return presentCommits(
+    git,
+    entries.map(({ headSha }) => headSha),
+  );
+}
+
 /** The heads of entries that landed long ago may have been garbage-collected. */
-async function presentHeads(git: CommitStore, entries: readonly CandidateEntry[]): Promise<Sha[]> {
-  const commits = await Promise.all(entries.map(({ headSha }) => git.findStoredCommit(headSha)));
+async function presentCommits(git: CommitStore, shas: readonly Sha[]): Promise<Sha[]> {
+  const commits = await Promise.all(shas.map((sha) => git.findStoredCommit(sha)));
   return commits.flatMap((commit) => (commit === undefined ? [] : [commit.sha]));
 }

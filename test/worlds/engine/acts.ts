@@ -97,6 +97,13 @@ function judgement(told: Scenario, words: readonly string[]): Omit<JudgedCheck, 
 export const ACTS: { readonly [verb: string]: Act } = {
   ...LANDING_ACTS,
   submit: submitAll,
+  /** Each of these is built on the one before. */
+  stack: (told, words) => {
+    for (const [index, word] of words.entries()) {
+      const below = words[index - 1];
+      if (below !== undefined) told.below.set(numberOf(word), [numberOf(below)]);
+    }
+  },
   /** Entries are submitted while the queue is paused, so that they form one batch. */
   together: (told, words) => {
     told.update({}, 'PAUSED');

@@ -33,6 +33,7 @@ const ACTS = {
   submit: plays((name, pick, story) => `submit ${name}${targetsFor(story, pick)}`),
   submitUrgent: plays((name, pick, story) => `submit ${name}${targetsFor(story, pick)} urgent`),
   submitAlone: plays((name, pick, story) => `submit ${name}${targetsFor(story, pick)} nobatch`),
+  stack: plays((name, pick) => `stack ${letter(((pick % MANY_PRS) + 1) as PrNumber)} ${name}; submit ${name}`),
   pass: (story, { pick }) => report(story, pick, 'SUCCESS'),
   fail: (story, { pick }) => report(story, pick, 'FAILURE'),
   cut: (story, { pick }) => report(story, pick, 'CANCELLED'),

@@ -76,6 +76,8 @@ export class Scenario {
   readonly asked: string[] = [];
   readonly judgements: JudgeCheck[] = [];
   readonly closed = new Set<PrNumber>();
+  /** The pull requests that each is built on. */
+  readonly below = new Map<PrNumber, readonly PrNumber[]>();
   readonly targets = new Map<number, ImpactedTargets>();
   sources: RequiredSources = { file: undefined, fileProblem: undefined, protection: ['ci'], commands: '' };
   readonly forge = new StoryForge(this);
@@ -158,7 +160,12 @@ export class Scenario {
 
   facts(prNumber: PrNumber, changes: Partial<PullRequestFacts> = {}): PullRequestFacts {
     const title = `Change ${letter(prNumber)}`;
-    return aPullRequest(prNumber, { headSha: this.branch.headOf(prNumber), title, ...changes });
+    const below = this.below.get(prNumber)?.map((number) => {
+      const isMerged = findEntry(this.queue, number) === undefined && this.ended.get(number)?.state === 'MERGED';
+      return { number, by: 'stated' as const, ...(isMerged ? { isMerged: true as const } : {}) };
+    });
+    const facts = { headSha: this.branch.headOf(prNumber), title, ...(below === undefined ? {} : { below }) };
+    return aPullRequest(prNumber, { ...facts, ...changes });
   }
 
   submit(
