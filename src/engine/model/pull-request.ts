@@ -45,7 +45,12 @@ export interface PullRequestFacts {
   readonly mergeTitle?: string;
   /** Present if its head contains the head of the target branch. It may then land without another run. */
   readonly upToDate?: UpToDate;
+  /** Absent if its text states none. */
+  readonly dependsOn?: readonly Dependency[];
 }
+
+/** The text of the pull request states it with `Depends-On`. */
+export type Dependency = { readonly number: PrNumber } | { readonly url: string };
 
 export interface UpToDate {
   /** The head of the target branch that it contains. */

@@ -10,6 +10,7 @@ import { BoundedCache } from '../../lib/bounded-cache.ts';
 import type { Timing } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
+import { dependenciesIn } from '../candidate/depends-on.ts';
 import { isPullRequestNumber, printable } from '../candidate/pull-request-ref.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { mergeTitleIn } from '../hosted/forge-text.ts';
@@ -130,6 +131,7 @@ function factsOf(pull: PullData, readiness: Readiness): PullRequestFacts {
   const { mergeability, blockReasons, failingChecks, awaitedChecks } = readiness;
   const isForeign = isFork(pull);
   const mergeTitle = mergeTitleIn(pull.body ?? '');
+  const dependsOn = dependenciesIn(pull.body ?? '', { url: pull.html_url });
   return {
     number: pull.number,
     headSha: pull.head.sha,
@@ -145,6 +147,7 @@ function factsOf(pull: PullData, readiness: Readiness): PullRequestFacts {
     isHeadUntrusted: isForeign,
     ...(!isForeign && { headBranch: pull.head.ref }),
     ...present({ mergeTitle }),
+    ...(dependsOn.length > 0 && { dependsOn }),
   };
 }
 
