@@ -212,6 +212,14 @@ export function expand(patterns: readonly string[], reports: readonly CheckRepor
   return [...new Set(matched)];
 }
 
+export function listReviews(
+  client: GiteaClient,
+  repository: ForgeRepository,
+  number: PrNumber,
+): Promise<readonly ReviewData[]> {
+  return client.list<ReviewData>({ repository, path: `/pulls/${number}/reviews` }, MAX_REVIEW_PAGES);
+}
+
 async function reviewReasons(
   client: GiteaClient,
   repository: ForgeRepository,
@@ -221,7 +229,7 @@ async function reviewReasons(
   const needed = protection?.required_approvals ?? branch.required_approvals ?? 0;
   const { block_on_rejected_reviews: rejected, block_on_official_review_requests: requested } = protection ?? {};
   if (needed === 0 && rejected !== true && requested !== true) return [];
-  const reviews = await client.list<ReviewData>({ repository, path: `/pulls/${number}/reviews` }, MAX_REVIEW_PAGES);
+  const reviews = await listReviews(client, repository, number);
   const counted = reviews.filter(({ official, dismissed }) => official && !dismissed);
   if (rejected === true && counted.some(({ state }) => state === 'REQUEST_CHANGES')) return ['changesRequested'];
   const ignoresStale = protection?.ignore_stale_approvals === true;
