@@ -20,5 +20,5 @@ export async function retarget(
   });
   if (status < 300 && data.state === 'open' && data.base.ref === branch) return undefined;
   const why = status < 300 ? 'it is closed' : bareText(messageIn(data)) || `it answered ${status}`;
-  return `Gitea does not change the base of #${number} to ${branch}: ${why}.`;
+  return `Gitea does not change the base of #${number} to ${branch}: ${why.replace(/\.$/, '')}.`;
 }

@@ -20,5 +20,5 @@ export async function retarget(
   });
   if (status < 300 && data.state === 'open') return undefined;
   const why = status < 300 ? 'it is closed' : bareText(sentencesOf(data));
-  return `GitHub does not change the base of #${number} to ${branch}: ${why}.`;
+  return `GitHub does not change the base of #${number} to ${branch}: ${why.replace(/\.$/, '')}.`;
 }
