@@ -51,7 +51,7 @@ describe('a member of a stack, by the rules of the target', () => {
     assert.deepEqual(judge(node(['APPROVED', HEAD], ['APPROVED', HEAD]), { approvals: 2 }), []);
   });
 
-  it('waits for a request for changes, of whatever head, where the target wants approvals [G175]', () => {
+  it('waits for a request for changes, also of an older head, where the target wants approvals [G175]', () => {
     const rejected = node(['APPROVED', HEAD], ['CHANGES_REQUESTED', OLD]);
     assert.deepEqual(judge(rejected, { approvals: 1 }), ['changesRequested']);
     assert.deepEqual(judge(rejected, {}), []);

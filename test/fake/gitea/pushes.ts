@@ -172,8 +172,10 @@ export async function isClean(pr: PullRequest): Promise<boolean> {
   const key = `${base} ${pr.headSha}`;
   if (pr.trial?.key === key) return pr.trial.isClean;
   const { gitDir } = pr.repository;
-  const tree = await mergeTree(gitDir, base, pr.headSha);
-  pr.mergeBase = (await findMergeBase(gitDir, base, pr.headSha)) ?? '';
+  const common = await findMergeBase(gitDir, base, pr.headSha);
+  pr.mergeBase = common ?? '';
+  // Another history is a conflict.
+  const tree = common === undefined ? undefined : await mergeTree(gitDir, base, pr.headSha);
   pr.trial = { key, isClean: tree !== undefined };
   return pr.trial.isClean;
 }
