@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, it } from 'node:test';
 import { createGiteaWorld } from '../../../test/contract/gitea-repository.ts';
+import { until } from '../../../test/e2e/harness.ts';
 import { madeOnce } from '../../../test/helpers/made.ts';
 import type { BlockReason, PrNumber } from '../../engine/model/pull-request.ts';
 
@@ -67,9 +68,24 @@ describe('a member of a stack on Gitea, by the protection of the target', () => 
     assert.ok(findings.some(({ level, code }) => level === 'warning' && code === 'BRANCHES_DELETED'));
   });
 
+  it('a changed base dismisses no approval, also where the target dismisses stale ones [G176]', async () => {
+    await isJudged({ dismiss_stale_approvals: true });
+    const change = { repository: world.repository, number };
+    assert.equal(await world.forge.hosting.retarget({ ...change, branch: 'main' }), undefined);
+    const judged = await until('mergeability', 30_000, async () => {
+      const now = await world.forge.hosting.judgeForTarget({ ...change, targetBranch: 'main' });
+      return now.mergeability === 'IN_PROGRESS' ? undefined : now;
+    });
+    assert.deepEqual(judged.blockReasons, []);
+    assert.equal(await world.forge.hosting.retarget({ ...change, branch: 'below' }), undefined);
+  });
+
   it('a pull request whose base is deleted goes to the default branch [G177]', async () => {
     await world.deleteBranch('below');
     const question = { repository: world.repository, number, targetBranch: 'main' };
-    assert.equal((await world.forge.findPullRequest(question))?.baseBranch, 'main');
+    await until('the other base', 30_000, async () => {
+      const facts = await world.forge.findPullRequest(question);
+      return facts?.baseBranch === 'main' ? true : undefined;
+    });
   });
 });

@@ -51,7 +51,8 @@ export function createProtection({ client, clock }: ProtectionOptions): Protecti
 const QUERY = `query ReadRules($owner: String!, $name: String!, $ref: String!) { repository(owner: $owner, name: $name) {
   ref(qualifiedName: $ref) {
     branchProtectionRule { requiresStatusChecks requiresStrictStatusChecks requiresConversationResolution
-      requiredApprovingReviewCount requiresCodeOwnerReviews requireLastPushApproval requiresCommitSignatures requiresDeployments lockBranch requiredStatusChecks { context app { slug } } }
+      requiredApprovingReviewCount requiresCodeOwnerReviews requireLastPushApproval
+      requiresCommitSignatures requiresDeployments lockBranch requiredStatusChecks { context app { slug } } }
     refUpdateRule { requiredStatusCheckContexts requiresConversationResolution requiresSignatures
       requiredApprovingReviewCount requiresCodeOwnerReviews }
     rules(first: 100) { nodes { type parameters { __typename
