@@ -11,7 +11,7 @@ import type { ForgeRepository } from './forge-repository.ts';
  * A forge that cannot answer throws `FORGE_UNAVAILABLE`. When the rate limit is short, calls wait, and comments wait
  * longer than landings. known-not-applied.ts recognizes faults after which certainly nothing was written.
  */
-export interface Hosting extends DeliveryReader, RepositoryRegister, ForgeReader, PageWriter {
+export interface Hosting extends DeliveryReader, RepositoryRegister, ForgeReader, StackForge, PageWriter {
   readonly kind: ForgeKind;
   /** The landing mode that queues begin with: one after which pull requests show as merged. */
   readonly usualLanding: QueueSettings['landingMode'];
@@ -55,6 +55,17 @@ export interface ForgeReader {
   findWorkflowRun?(repository: ForgeRepository, runId: string): Promise<WorkflowRunFacts | undefined>;
   /** Finds the open pull request whose head is this branch of the same repository. */
   findByBranch(repository: ForgeRepository, branch: string): Promise<PrNumber | undefined>;
+}
+
+/** Pull requests whose base is the branch of another one. */
+export interface StackForge {
+  /**
+   * Judges a pull request whose base is another branch by the rules of the target: its reviews, and not its checks. The
+   * forge's own word about it does not count.
+   */
+  judgeForTarget(question: TargetQuestion): Promise<TargetJudgement>;
+  /** Sets the base of an open pull request. Idempotent. Answers the forge's refusal as a sentence. */
+  retarget(change: BaseChange): Promise<string | undefined>;
 }
 
 export interface PageWriter {
@@ -213,6 +224,23 @@ export interface CommentFacts {
   /** Last change of the pull request by the forge's clock. Its head was not pushed later than this. */
   readonly changedAt?: Instant | undefined;
   readonly retarget?: Retarget;
+}
+
+export interface TargetQuestion {
+  readonly repository: ForgeRepository;
+  readonly number: PrNumber;
+  readonly targetBranch: string;
+}
+
+export type TargetJudgement = Pick<
+  PullRequestFacts,
+  'mergeability' | 'blockReasons' | 'failingChecks' | 'awaitedChecks'
+>;
+
+export interface BaseChange {
+  readonly repository: ForgeRepository;
+  readonly number: PrNumber;
+  readonly branch: string;
 }
 
 export interface Retarget {

@@ -12,6 +12,7 @@ import { orGit } from '../fake/git-files/object-files.ts';
 import { breakGitea, GiteaPeople, startGitea } from '../gitea/any-gitea.ts';
 import { silentLog } from '../helpers/silent-log.ts';
 import type { Change, GitWorld } from './forge.ts';
+import type { StackWorld } from './forge-stacks.ts';
 import { commitChange, parseRevisionArgs, runGit } from './plain-repository.ts';
 
 const WAIT_MS = 30_000;
@@ -21,7 +22,7 @@ const startedAt = Date.now();
 const hastyClock = { ...systemClock, now: () => startedAt + (Date.now() - startedAt) * 100 };
 
 /** A repository at a Gitea, real or fake, with pull requests from a fork. The bot administrates it. */
-export interface GiteaWorld extends GitWorld {
+export interface GiteaWorld extends GitWorld, StackWorld {
   readonly people: GiteaPeople;
   readonly forge: GiteaForge;
   /** `acme/app-…` */
@@ -93,6 +94,17 @@ export async function createGiteaWorld(shared?: GiteaPeople): Promise<GiteaWorld
   const followed = (number: PrNumber, sha: Sha) =>
     wait(`pull request ${number} is at ${sha}`, async () => (await headOf(path, `refs/pull/${number}/head`)) === sha);
 
+  const open = async (author: string, draft: Readonly<Record<string, string>>) => {
+    const answer = await until('the branch is known', WAIT_MS, async () => {
+      const opened = await people.ask(author, 'POST', `${app}/pulls`, draft);
+      return opened.status === 404 ? undefined : opened;
+    });
+    if (answer.status !== 201) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
+    const number = answer.body.number as PrNumber;
+    await wait(`pull request ${number} is checked`, async () => (await pullRequest(number)).mergeable);
+    return number;
+  };
+
   let forking: Promise<unknown> | undefined;
   /** A repository without commits cannot be forked. */
   const ensureFork = () => {
@@ -124,15 +136,26 @@ export async function createGiteaWorld(shared?: GiteaPeople): Promise<GiteaWorld
       await people.tokenOf(author);
       if (author.toLowerCase() !== 'ada')
         await people.get('root', 'PUT', `${mirror}/collaborators/${author}`, { permission: 'write' });
-      const draft = { ...wordsOf(change), head: `ada:${head}`, base: branch };
-      const answer = await until('the branch is known', WAIT_MS, async () => {
-        const opened = await people.ask(author, 'POST', `${app}/pulls`, draft);
-        return opened.status === 404 ? undefined : opened;
-      });
-      if (answer.status !== 201) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
-      const number = answer.body.number as PrNumber;
-      await wait(`pull request ${number} is checked`, async () => (await pullRequest(number)).mergeable);
+      const number = await open(author, { ...wordsOf(change), head: `ada:${head}`, base: branch });
       return { number, headSha };
+    },
+    openFrom: async (branch, base, body) => {
+      await people.get('root', 'PUT', `${app}/collaborators/ada`, { permission: 'write' });
+      return open('ada', { title: 'Change something', body: body ?? '', head: branch, base });
+    },
+    makeDraft: async (number) => {
+      await people.get('ada', 'PATCH', `${app}/pulls/${number}`, { title: 'WIP: Change something' });
+    },
+    review: async (number, login, event) => {
+      await people.tokenOf(login);
+      const permission = login === 'eve' ? 'write' : 'read';
+      await people.get('root', 'PUT', `${app}/collaborators/${login}`, { permission });
+      await people.get(login, 'POST', `${app}/pulls/${number}/reviews`, { event, body: 'Because.' });
+    },
+    protect: async (branch, approvals) => {
+      const rule = { rule_name: branch, required_approvals: approvals, block_on_rejected_reviews: true };
+      await people.get('root', 'POST', `${app}/branch_protections`, rule);
+      forge.hosting.forget('acme');
     },
     pushToPullRequest: async (number, change) => {
       const { head } = await pullRequest(number);

@@ -16,10 +16,11 @@ import { createRepository, forkRepository } from '../fake/github/repositories.ts
 import { inTurn } from '../fake/github/world.ts';
 import { silentLog } from '../helpers/silent-log.ts';
 import type { Change, GitWorld } from './forge.ts';
+import type { StackWorld } from './forge-stacks.ts';
 import { commitChange, parseRevisionArgs, runGit } from './plain-repository.ts';
 
 /** A repository at the fake GitHub, with pull requests from a fork. */
-export interface GithubWorld extends GitWorld {
+export interface GithubWorld extends GitWorld, StackWorld {
   readonly fake: FakeGithub;
   readonly forge: GithubForge;
   readonly app: Repository;
@@ -111,6 +112,19 @@ export async function createGithubWorld(shared?: FakeGithub): Promise<GithubWorl
     landPullRequest: (number, branch) => write(app, ['update-ref', `refs/heads/${branch}`, `refs/pull/${number}/head`]),
     createBranch: (branch, sha) => write(app, ['update-ref', `refs/heads/${branch}`, sha]),
     deleteBranch: (branch) => write(app, ['update-ref', '-d', `refs/heads/${branch}`]),
+    openFrom: async (branch, base, body) => {
+      const { number } = await fake.openPullRequest(app, { branch, base, body: body ?? '', author: 'Ada' });
+      return number as PrNumber;
+    },
+    makeDraft: async (number) => fake.convertToDraft(getPullRequest(number)),
+    review: async (number, login, state) => {
+      fake.setPermission(app, login, login === 'eve' ? 'write' : 'read');
+      fake.review(getPullRequest(number), login, state === 'APPROVED' ? state : 'CHANGES_REQUESTED');
+    },
+    protect: async (branch, count) => {
+      fake.protect(app, branch, { reviews: { count, dismissesStale: false, needsCodeOwners: false } });
+      forge.hosting.forget('acme');
+    },
     breakRepository: async () => {
       const repair = fake.faults.always('*', { kind: 'error', status: 503, when: 'before' });
       return async () => repair();

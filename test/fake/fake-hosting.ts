@@ -2,6 +2,7 @@ import type { CheckConclusion } from '../../src/engine/model/check.ts';
 import type { PrNumber, PullRequestFacts } from '../../src/engine/model/pull-request.ts';
 import type { Forge, ForgeRepository } from '../../src/forge/forge.ts';
 import type {
+  BaseChange,
   ChangedPullRequest,
   CheckReport,
   CheckRunDraft,
@@ -24,6 +25,8 @@ import type {
   RepositoryIdentity,
   RepositoryName,
   SnapshotQuery,
+  TargetJudgement,
+  TargetQuestion,
   WebhookHint,
   Written,
 } from '../../src/forge/hosting.ts';
@@ -237,6 +240,18 @@ export class FakeHosting implements Hosting {
   async findPermission(_repository: ForgeRepository, login: string): Promise<Permission> {
     this.#answer('findPermission');
     return this.#permissionOf(login);
+  }
+
+  async judgeForTarget({ repository, number }: TargetQuestion): Promise<TargetJudgement> {
+    this.#answer('judgeForTarget');
+    return (await this.#facts(repository, number)) ?? { mergeability: 'NOT_MERGEABLE', blockReasons: ['closed'] };
+  }
+
+  async retarget({ number, branch }: BaseChange): Promise<string | undefined> {
+    this.#answer('retarget');
+    if (!this.#repository.isOpen(number)) return `Pull request #${number} is closed.`;
+    this.#repository.retarget(number, branch);
+    return undefined;
   }
 
   async findWorkflowRun(): Promise<undefined> {

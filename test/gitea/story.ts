@@ -275,6 +275,57 @@ export async function tellStory(talk: Conversation): Promise<void> {
   await talk.say('the branch is gone', 'bot', 'GET', `${APP}/pulls/5`);
   await people.get('eve', 'DELETE', '/repos/eve/app');
   await talk.say('the fork is gone', 'bot', 'GET', `${APP}/pulls/2`);
+  await tellOfBases(talk, { commit, pr });
+}
+
+interface Acts {
+  commit(
+    login: string,
+    name: string,
+    from: string | undefined,
+    branch: string,
+    files: Record<string, string>,
+  ): Promise<string>;
+  // biome-ignore lint/suspicious/noExplicitAny: as Gitea answers
+  pr(number: number): Promise<any>;
+}
+
+/** One pull request on the branch of another, and how its base changes. */
+async function tellOfBases(talk: Conversation, { commit, pr }: Acts): Promise<void> {
+  const { people } = talk;
+  const main: string = (await people.get('bot', 'GET', `${APP}/branches/main`)).commit.id;
+  const six = await commit('ada', 'acme/app', main, 'six', { 'six.txt': '6\n' });
+  await commit('ada', 'acme/app', six, 'seven', { 'seven.txt': '7\n' });
+  for (const [head, base] of [
+    ['six', 'main'],
+    ['seven', 'six'],
+  ])
+    await talk.wait(
+      `a pull request of ${head}`,
+      () => people.ask('ada', 'POST', `${APP}/pulls`, { head, base, title: head }),
+      ({ status }) => status === 201,
+    );
+  const change = (name: string, base: string) => talk.say(name, 'bot', 'PATCH', `${APP}/pulls/7`, { base });
+  const isChecked = ({ mergeable }: { mergeable: boolean }) => mergeable;
+  await talk.wait('the upper one is checked', () => pr(7), isChecked);
+  await change('change the base to no branch', 'none');
+  await change('change the base', 'main');
+  await change('change it again', 'main');
+  const twin = { head: 'seven', base: 'six', title: 'Twin' };
+  await people.get('ada', 'POST', `${APP}/pulls`, twin);
+  await change('change it to that of another', 'six');
+  await people.get('ada', 'PATCH', `${APP}/pulls/8`, { state: 'closed' });
+  await change('change it back', 'six');
+  await people.get('ada', 'PATCH', `${APP}/pulls/7`, { state: 'closed' });
+  await change('change that of a closed one', 'main');
+  await people.get('ada', 'PATCH', `${APP}/pulls/7`, { state: 'open' });
+  await people.push('ada', 'acme/app', people.gitea.gitDirOf('acme/app'), ':refs/heads/six');
+  await talk.wait(
+    'the base is gone',
+    () => pr(7),
+    ({ base, mergeable }) => base.ref === 'main' && mergeable,
+  );
+  await talk.say('its base is the default branch', 'bot', 'GET', `${APP}/pulls/7`);
 }
 
 /** Merges branches one after the other, and answers each merge. */

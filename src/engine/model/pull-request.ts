@@ -44,16 +44,17 @@ export interface PullRequestFacts {
   readonly headBranch?: string;
   /** The title that the author wants for the commit on the target branch. */
   readonly mergeTitle?: string;
-  /** Its text states these with `Depends-On`. */
-  readonly dependsOn?: readonly Dependency[];
   /** The pull requests that it is built on, directly. Absent: there are none. */
   readonly below?: readonly Below[];
   /** Addresses of the pull requests of other repositories that it waits for. */
   readonly waitsFor?: readonly string[];
   /** Present if its head contains the head of the target branch. It may then land without another run. */
   readonly upToDate?: UpToDate;
+  /** Absent if its text states none. */
+  readonly dependsOn?: readonly Dependency[];
 }
 
+/** The text of the pull request states it with `Depends-On`. */
 export type Dependency = { readonly number: PrNumber } | { readonly url: string };
 
 /**

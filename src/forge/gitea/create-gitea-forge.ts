@@ -13,11 +13,13 @@ import { createConflictMemory } from './conflicts.ts';
 import { createTrees, expand, type FactsTools, findPullRequest, findPullRequests } from './facts.ts';
 import { findById, identityOf } from './identity.ts';
 import { inspect } from './inspect.ts';
+import { judgeForTarget } from './judge-for-target.ts';
 import { changeLabels, readLabel } from './labels.ts';
 import { createLandedPulls, type LandedPulls } from './landed-pulls.ts';
 import { createMerging } from './merging.ts';
 import { findPermission } from './people.ts';
 import { createGiteaPoller } from './poll.ts';
+import { retarget } from './retarget.ts';
 import { createRules, requiredContexts } from './rules.ts';
 import { settleLanded } from './settle-landed.ts';
 import { readChecks, readReports, writeCheck } from './statuses.ts';
@@ -116,13 +118,22 @@ function createHosting(tools: FactsTools, landed: LandedPulls, testBranchPrefix:
 
     identify: async (repository) => identityOf(await client.resolve(repository)),
     poll: poller.poll,
-    ...bound(client, { findById, readChecks, findPermission, writeCheck }),
+    ...bound(client, { findById, readChecks, findPermission, writeCheck, retarget }),
     async findByBranch(repository, branch) {
       const asked = { repository, path: '/pulls', query: { state: 'open' } };
       const pulls = await client.list<PullData>(asked, MAX_PULL_PAGES);
       return pulls.find(({ head, base }) => head.ref === branch && head.repo_id === base.repo_id)?.number;
     },
-    ...bound(tools, { findPullRequests, readComment, readLabel, writeComment, findOwnComment, react, changeLabels }),
+    ...bound(tools, {
+      findPullRequests,
+      judgeForTarget,
+      readComment,
+      readLabel,
+      writeComment,
+      findOwnComment,
+      react,
+      changeLabels,
+    }),
     // Gitea notices one pull request of a push, and not what was squashed or rebased.
     needsSettling: () => true,
     ...bound({ client, landed }, { settleLanded }),

@@ -10,6 +10,7 @@ import { BoundedCache } from '../../lib/bounded-cache.ts';
 import type { Timing } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
+import { dependenciesIn } from '../candidate/depends-on.ts';
 import { isPullRequestNumber, printable } from '../candidate/pull-request-ref.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { mergeTitleIn } from '../hosted/forge-text.ts';
@@ -130,6 +131,7 @@ function factsOf(pull: PullData, readiness: Readiness): PullRequestFacts {
   const { mergeability, blockReasons, failingChecks, awaitedChecks } = readiness;
   const isForeign = isFork(pull);
   const mergeTitle = mergeTitleIn(pull.body ?? '');
+  const dependsOn = dependenciesIn(pull.body ?? '', { url: pull.html_url });
   return {
     number: pull.number,
     headSha: pull.head.sha,
@@ -145,6 +147,7 @@ function factsOf(pull: PullData, readiness: Readiness): PullRequestFacts {
     isHeadUntrusted: isForeign,
     ...(!isForeign && { headBranch: pull.head.ref }),
     ...present({ mergeTitle }),
+    ...(dependsOn.length > 0 && { dependsOn }),
   };
 }
 
@@ -209,6 +212,14 @@ export function expand(patterns: readonly string[], reports: readonly CheckRepor
   return [...new Set(matched)];
 }
 
+export function listReviews(
+  client: GiteaClient,
+  repository: ForgeRepository,
+  number: PrNumber,
+): Promise<readonly ReviewData[]> {
+  return client.list<ReviewData>({ repository, path: `/pulls/${number}/reviews` }, MAX_REVIEW_PAGES);
+}
+
 async function reviewReasons(
   client: GiteaClient,
   repository: ForgeRepository,
@@ -218,7 +229,7 @@ async function reviewReasons(
   const needed = protection?.required_approvals ?? branch.required_approvals ?? 0;
   const { block_on_rejected_reviews: rejected, block_on_official_review_requests: requested } = protection ?? {};
   if (needed === 0 && rejected !== true && requested !== true) return [];
-  const reviews = await client.list<ReviewData>({ repository, path: `/pulls/${number}/reviews` }, MAX_REVIEW_PAGES);
+  const reviews = await listReviews(client, repository, number);
   const counted = reviews.filter(({ official, dismissed }) => official && !dismissed);
   if (rejected === true && counted.some(({ state }) => state === 'REQUEST_CHANGES')) return ['changesRequested'];
   const ignoresStale = protection?.ignore_stale_approvals === true;

@@ -2,7 +2,7 @@ import { nameOf, type RequiredStatus } from '../../engine/model/check.ts';
 import { isReportedBy } from '../../engine/model/required.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { findRequired } from '../hosted/inspect-required.ts';
-import { error, noBranch, notReachable, ok, warning } from '../hosted/setup-finding.ts';
+import { error, inspectStacks, noBranch, notReachable, ok, warning } from '../hosted/setup-finding.ts';
 import type { CheckReport, InspectedQueue, SetupFinding } from '../hosting.ts';
 import { encodePath, type GiteaClient } from './api/client.ts';
 import type { AccountData, HookData, RepositoryData } from './api/data.ts';
@@ -40,6 +40,12 @@ export async function inspect(
   return [
     ...common,
     ...inspectTarget(found, queue),
+    ...inspectStacks({
+      branch,
+      // Gitea dismisses approvals at a push alone.
+      dismissesApprovals: false,
+      deletesBranches: place.repository.default_delete_branch_after_merge === true,
+    }),
     ...required.findings,
     ...(required.isNone ? [] : inspectChecks(required.statuses, facts)),
     ...(await inspectHooks(client, repository)),

@@ -8,9 +8,11 @@ import { readChecks } from './checks.ts';
 import { findOwnComment, react, readComment, writeComment } from './comments.ts';
 import { type FactsTools, findPullRequests } from './facts.ts';
 import { type InspectOptions, inspect } from './inspect.ts';
+import { judgeForTarget } from './judge-for-target.ts';
 import { changeLabels, readLabel } from './labels.ts';
 import { findPermission } from './permissions.ts';
 import { createGithubPoller } from './poll.ts';
+import { retarget } from './retarget.ts';
 import { needsSettling, settleLanded } from './settle-landed.ts';
 import { createReadGithubDelivery } from './webhook.ts';
 import { findWorkflowRun } from './workflow-run.ts';
@@ -38,9 +40,18 @@ export function createHosting(parts: HostingParts): Required<Hosting> {
       poller.forget();
     },
     poll: poller.poll,
-    ...bound(client, { identify, readChecks, findPermission, findByBranch, findWorkflowRun, writeCheck, settleLanded }),
+    ...bound(client, {
+      identify,
+      readChecks,
+      findPermission,
+      findByBranch,
+      findWorkflowRun,
+      writeCheck,
+      retarget,
+      settleLanded,
+    }),
     ...bound(parts, { findPullRequests, readComment, readLabel, writeComment, findOwnComment, react, changeLabels }),
-    ...bound(parts, { inspect, writePaired }),
+    ...bound(parts, { inspect, judgeForTarget, writePaired }),
     /** Uses the installation of the known name: an installation sees all repositories of one owner. */
     async findById({ owner, name, forgeId }) {
       if (forgeId === undefined) return undefined;

@@ -1,6 +1,7 @@
 import type { PassedCheck, PrNumber, PullRequestFacts, UpToDate } from '../../engine/model/pull-request.ts';
 import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
+import { dependenciesIn } from '../candidate/depends-on.ts';
 import { printable } from '../candidate/pull-request-ref.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { mergeTitleIn } from '../hosted/forge-text.ts';
@@ -120,6 +121,7 @@ export function factsOf(node: PullRequestNode, readiness: Readiness): PullReques
   const { mergeability, blockReasons, failingChecks, awaitedChecks } = readiness;
   const isForeign = node.isCrossRepository || node.headRepository === null;
   const mergeTitle = mergeTitleIn(node.body);
+  const dependsOn = dependenciesIn(node.body, node);
   return {
     number: node.number,
     headSha: node.headRefOid,
@@ -136,6 +138,7 @@ export function factsOf(node: PullRequestNode, readiness: Readiness): PullReques
     isHeadUntrusted: isForeign,
     ...(!isForeign && { headBranch: node.headRefName }),
     ...present({ mergeTitle }),
+    ...(dependsOn.length > 0 && { dependsOn }),
   };
 }
 

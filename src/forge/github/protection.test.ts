@@ -9,6 +9,9 @@ const CLASSIC: NonNullable<RefNode['branchProtectionRule']> = {
   requiresCommitSignatures: false,
   requiresDeployments: false,
   lockBranch: false,
+  requiredApprovingReviewCount: null,
+  requiresCodeOwnerReviews: false,
+  requireLastPushApproval: false,
   requiredStatusChecks: [
     { context: 'test', app: null },
     { context: 'lint', app: { slug: 'github-actions' } },
@@ -66,6 +69,8 @@ describe('the protection of a branch', () => {
       requiredStatusCheckContexts: ['test', null],
       requiresConversationResolution: true,
       requiresSignatures: false,
+      requiredApprovingReviewCount: 2,
+      requiresCodeOwnerReviews: false,
     };
     const rules = rulesOf(
       ref({ refUpdateRule, rules: { nodes: [checksRule({ context: 'build', integrationId: null })] } }),
@@ -74,6 +79,27 @@ describe('the protection of a branch', () => {
     assert.deepEqual(rules.checks, ['test', 'build']);
     assert.equal(rules.isPartial, true);
     assert.equal(rules.needsResolvedThreads, true);
+    assert.equal(rules.approvals, 2);
+    assert.equal(rules.needsMoreThanApprovals, true);
+  });
+
+  it('the most approvals that classic protection or a ruleset requires are required, and further wishes are noticed [G175]', () => {
+    const of = (classic: object, parameters: object) => {
+      const branchProtectionRule = { ...CLASSIC, requiredApprovingReviewCount: 1, ...classic };
+      const rules = { nodes: [{ type: 'PULL_REQUEST', parameters }] };
+      const { approvals, needsMoreThanApprovals } = rulesOf(ref({ branchProtectionRule, rules }), false);
+      return [approvals, needsMoreThanApprovals];
+    };
+    const plain = { requiredApprovingReviewCount: 2, requireCodeOwnerReview: false, requireLastPushApproval: false };
+    assert.deepEqual(of({}, {}), [1, false]);
+    assert.deepEqual(of({}, plain), [2, false]);
+    assert.deepEqual(of({ requiredApprovingReviewCount: 3 }, plain), [3, false]);
+    assert.deepEqual(of({ requiresCodeOwnerReviews: true }, plain), [2, true]);
+    assert.deepEqual(of({ requireLastPushApproval: true }, plain), [2, true]);
+    assert.deepEqual(of({}, { ...plain, requireCodeOwnerReview: true }), [2, true]);
+    assert.deepEqual(of({}, { ...plain, requireLastPushApproval: true }), [2, true]);
+    assert.equal(rulesOf(ref({ rules: null }), true).needsMoreThanApprovals, true);
+    assert.equal(rulesOf(null, false).needsMoreThanApprovals, false);
   });
 
   it('a rule of a kind that cannot be judged from here is noticed', () => {

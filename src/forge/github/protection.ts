@@ -13,6 +13,10 @@ export interface BranchRules {
   readonly isStrict: boolean;
   readonly restrictsUpdates: boolean;
   readonly needsResolvedThreads: boolean;
+  /** Number of approving reviews. */
+  readonly approvals: number;
+  /** Code owners or the last pusher decide too, or some rules about reviews are hidden. */
+  readonly needsMoreThanApprovals: boolean;
   /** True when checks, reviews and threads decide all rules. */
   readonly isJudgeable: boolean;
   /** The App lacks Administration: read, so classic protection is only partly visible. */
@@ -47,12 +51,15 @@ export function createProtection({ client, clock }: ProtectionOptions): Protecti
 const QUERY = `query ReadRules($owner: String!, $name: String!, $ref: String!) { repository(owner: $owner, name: $name) {
   ref(qualifiedName: $ref) {
     branchProtectionRule { requiresStatusChecks requiresStrictStatusChecks requiresConversationResolution
+      requiredApprovingReviewCount requiresCodeOwnerReviews requireLastPushApproval
       requiresCommitSignatures requiresDeployments lockBranch requiredStatusChecks { context app { slug } } }
-    refUpdateRule { requiredStatusCheckContexts requiresConversationResolution requiresSignatures }
+    refUpdateRule { requiredStatusCheckContexts requiresConversationResolution requiresSignatures
+      requiredApprovingReviewCount requiresCodeOwnerReviews }
     rules(first: 100) { nodes { type parameters { __typename
       ... on RequiredStatusChecksParameters { strictRequiredStatusChecksPolicy
         requiredStatusChecks { context integrationId } }
-      ... on PullRequestParameters { requiredReviewThreadResolution } } } } } } }`;
+      ... on PullRequestParameters { requiredReviewThreadResolution requiredApprovingReviewCount requireCodeOwnerReview
+        requireLastPushApproval } } } } } } }`;
 
 export interface RefNode {
   readonly branchProtectionRule: ClassicRule | null;
@@ -64,6 +71,9 @@ interface ClassicRule {
   readonly requiresStatusChecks: boolean;
   readonly requiresStrictStatusChecks: boolean;
   readonly requiresConversationResolution: boolean;
+  readonly requiredApprovingReviewCount: number | null;
+  readonly requiresCodeOwnerReviews: boolean;
+  readonly requireLastPushApproval: boolean;
   readonly requiresCommitSignatures: boolean;
   readonly requiresDeployments: boolean;
   readonly lockBranch: boolean;
@@ -77,6 +87,8 @@ interface VisibleRule {
   readonly requiredStatusCheckContexts: readonly (string | null)[] | null;
   readonly requiresConversationResolution: boolean;
   readonly requiresSignatures: boolean;
+  readonly requiredApprovingReviewCount: number | null;
+  readonly requiresCodeOwnerReviews: boolean;
 }
 
 interface RuleNode {
@@ -85,6 +97,9 @@ interface RuleNode {
     readonly strictRequiredStatusChecksPolicy?: boolean;
     readonly requiredStatusChecks?: readonly { readonly context: string; readonly integrationId: number | null }[];
     readonly requiredReviewThreadResolution?: boolean;
+    readonly requiredApprovingReviewCount?: number;
+    readonly requireCodeOwnerReview?: boolean;
+    readonly requireLastPushApproval?: boolean;
   } | null;
 }
 
@@ -128,6 +143,16 @@ export function rulesOf(ref: RefNode | null, isForbidden: boolean): BranchRules 
     needsResolvedThreads:
       (classic?.requiresConversationResolution ?? visible?.requiresConversationResolution) === true ||
       rules.some(isAboutThreads),
+    approvals: Math.max(
+      (classic ?? visible)?.requiredApprovingReviewCount ?? 0,
+      ...rules.map(({ parameters }) => parameters?.requiredApprovingReviewCount ?? 0),
+    ),
+    needsMoreThanApprovals:
+      ref?.rules === null ||
+      (isPartial && visible !== null && visible !== undefined) ||
+      classic?.requiresCodeOwnerReviews === true ||
+      classic?.requireLastPushApproval === true ||
+      rules.some(isAboutReviewers),
     isJudgeable: rules.every(({ type }) => JUDGEABLE.has(type)) && isClassicJudgeable(classic, visible),
     isPartial,
   };
@@ -135,6 +160,10 @@ export function rulesOf(ref: RefNode | null, isForbidden: boolean): BranchRules 
 
 function isAboutThreads({ type, parameters }: RuleNode): boolean {
   return type === 'REQUIRED_REVIEW_THREAD_RESOLUTION' || parameters?.requiredReviewThreadResolution === true;
+}
+
+function isAboutReviewers({ parameters }: RuleNode): boolean {
+  return parameters?.requireCodeOwnerReview === true || parameters?.requireLastPushApproval === true;
 }
 
 // SPEC G11

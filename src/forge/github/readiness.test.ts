@@ -33,6 +33,8 @@ const RULES: BranchRules = {
   restrictsUpdates: false,
   needsResolvedThreads: false,
   isJudgeable: true,
+  approvals: 0,
+  needsMoreThanApprovals: false,
   isPartial: false,
 };
 

@@ -58,7 +58,7 @@ export async function openDraft(client: GithubClient, request: DraftRequest): Pr
   throw new Fault('FORGE_UNAVAILABLE', detail);
 }
 
-interface ProblemData {
+export interface ProblemData {
   readonly message?: string;
   readonly errors?: readonly (
     | string
@@ -67,7 +67,7 @@ interface ProblemData {
 }
 
 // SPEC G146
-function sentencesOf({ message = '', errors = [] }: ProblemData): string {
+export function sentencesOf({ message = '', errors = [] }: ProblemData): string {
   const details = errors.map((error) =>
     typeof error === 'string' ? error : (error.message ?? `${error.field ?? ''} ${error.code ?? ''}`.trim()),
   );

@@ -1,7 +1,7 @@
 import { nameOf, type RequiredStatus } from '../../engine/model/check.ts';
-import type { BlockReason, Mergeability } from '../../engine/model/pull-request.ts';
+import type { BlockReason, Mergeability, PullRequestFacts } from '../../engine/model/pull-request.ts';
 import { isReportedBy } from '../../engine/model/required.ts';
-import type { CheckReport } from '../hosting.ts';
+import type { CheckReport, TargetJudgement } from '../hosting.ts';
 import { hasPassed, reportOfCheck } from '../report-of-check.ts';
 
 export interface Readiness {
@@ -15,6 +15,14 @@ export const READY: Readiness = { mergeability: 'MERGEABLE', blockReasons: [] };
 
 export function notReady(...blockReasons: readonly BlockReason[]): Readiness {
   return { mergeability: 'NOT_MERGEABLE', blockReasons };
+}
+
+/** Facts of a pull request that was based on the target a moment ago. */
+export function judgementIn(facts: PullRequestFacts | undefined, targetBranch: string): TargetJudgement {
+  if (facts === undefined) return notReady('closed');
+  if (facts.baseBranch !== targetBranch) return { mergeability: 'IN_PROGRESS', blockReasons: [] };
+  const { mergeability, blockReasons, failingChecks, awaitedChecks } = facts;
+  return { mergeability, blockReasons, failingChecks, awaitedChecks };
 }
 
 /** The state of a pull request whose open requirements are these. Undefined if there are none. */

@@ -13,7 +13,7 @@ import {
   type Repository,
   type Review,
 } from './model.ts';
-import { addItem, addPush, closePullRequest, isClean, keepHead, openPullRequests } from './pushes.ts';
+import { addItem, addPush, closePullRequest, isClean, keepHead, moveBase, openPullRequests } from './pushes.ts';
 import { pullRequestView, reviewView, type View } from './views.ts';
 
 /** A repository without a branch has no pull requests to ask for. */
@@ -44,6 +44,7 @@ export const pullRoutes: Routes = {
     if (call.user !== pr.author && !hasMode(call.repository, call.user, 'write'))
       throw new Refused(403, '', call.world);
     edit(call, pr);
+    await changeBase(call, pr, textOf(call.body, 'base'));
     return { status: 201, body: await show(call, pr) };
   }),
   'POST /repos/{owner}/{repo}/pulls/{index}/merge': inPulls('read', (call) =>
@@ -95,9 +96,7 @@ async function openPullRequest(call: CallIn): Promise<Answer> {
   const base = branchHead(repository, baseBranch);
   const headSha = headRepository === undefined ? undefined : branchHead(headRepository, headBranch);
   if (headRepository === undefined || base === undefined || headSha === undefined) throw notFound(call);
-  const twin = openPullRequests(repository).find(
-    (pr) => pr.headRepository === headRepository && pr.headBranch === headBranch && pr.baseBranch === baseBranch,
-  );
+  const twin = openPullRequests(repository).find((pr) => isTwin(pr, { headRepository, headBranch, baseBranch }));
   if (twin !== undefined) throw new Refused(409, alreadyExists(twin), world);
   const at = world.now();
   const number = repository.pulls.size + 1;
@@ -127,6 +126,13 @@ async function openPullRequest(call: CallIn): Promise<Answer> {
   return { status: 201, body: await show(call, pr) };
 }
 
+function isTwin(
+  pr: PullRequest,
+  { headRepository, headBranch, baseBranch }: Pick<PullRequest, 'headRepository' | 'headBranch' | 'baseBranch'>,
+): boolean {
+  return pr.headRepository === headRepository && pr.headBranch === headBranch && pr.baseBranch === baseBranch;
+}
+
 function alreadyExists({ id, number, headRepository, repository, headBranch, baseBranch }: PullRequest): string {
   const ids = `id: ${id}, issue_id: ${number}, head_repo_id: ${headRepository?.id}, base_repo_id: ${repository.id}`;
   return `pull request already exists for these targets [${ids}, head_branch: ${headBranch}, base_branch: ${baseBranch}]`;
@@ -146,6 +152,18 @@ function edit({ world, user, body, repository }: CallIn, pr: PullRequest): void 
   pr.closedAt = undefined;
   addItem(world, pr, user, { type: 'reopen' });
   announce('reopened');
+}
+
+/** A merged pull request keeps its base, without a word. */
+async function changeBase(call: CallIn, pr: PullRequest, base: string): Promise<void> {
+  const { world, user, repository } = call;
+  if (pr.merged !== undefined || base === '' || base === pr.baseBranch) return;
+  if (branchHead(repository, base) === undefined) throw new Refused(404, `new base '${base}' not exist`, world);
+  const place = `[id: ${pr.id}, repo_id: ${repository.id}, index: ${pr.number}]`;
+  if (pr.isClosed) throw new Refused(422, `Pull Request ${place} is already closed`, world);
+  const twin = openPullRequests(repository).find((other) => isTwin(other, { ...pr, baseBranch: base }));
+  if (twin !== undefined) throw new Refused(409, alreadyExists(twin), world);
+  await moveBase(world, pr, user, base);
 }
 
 const REVIEWS: Readonly<Record<string, 'approved' | 'rejected' | 'comment'>> = {

@@ -53,13 +53,25 @@ async function follow(
       if (pr.headRepository === repository && pr.headBranch === branch) await followHead(world, pr, sender, after);
   for (const pr of openPullRequests(repository)) {
     if (pr.baseBranch !== branch) continue;
-    if (after === ZEROS) closePullRequest(world, pr, sender);
+    if (after === ZEROS) await moveBase(world, pr, sender, repository.defaultBranch);
     else await detectMerge(world, pr, sender);
   }
 }
 
 export function openPullRequests({ pulls }: Repository): readonly PullRequest[] {
   return [...pulls.values()].filter(({ isClosed }) => !isClosed);
+}
+
+/** Gitea does so with pull requests whose base is deleted, too: they go to the default branch. */
+export async function moveBase(world: World, pr: PullRequest, sender: User, branch: string): Promise<void> {
+  pr.baseBranch = branch;
+  pr.trial = undefined;
+  await isClean(pr);
+  // The commits of the former base are forgotten.
+  pr.timeline.splice(0, Infinity, ...pr.timeline.filter(({ type }) => type !== 'pull_push'));
+  addItem(world, pr, sender, { type: 'change_target_branch' });
+  await addPush(world, pr, sender, branchHead(pr.repository, branch) ?? pr.mergeBase, pr.headSha);
+  world.announce({ type: 'pull_request', action: 'edited', repository: pr.repository, sender, pr });
 }
 
 async function followHead(world: World, pr: PullRequest, sender: User, after: string): Promise<void> {
@@ -160,8 +172,10 @@ export async function isClean(pr: PullRequest): Promise<boolean> {
   const key = `${base} ${pr.headSha}`;
   if (pr.trial?.key === key) return pr.trial.isClean;
   const { gitDir } = pr.repository;
-  const tree = await mergeTree(gitDir, base, pr.headSha);
-  pr.mergeBase = (await findMergeBase(gitDir, base, pr.headSha)) ?? '';
+  const common = await findMergeBase(gitDir, base, pr.headSha);
+  pr.mergeBase = common ?? '';
+  // Another history is a conflict.
+  const tree = common === undefined ? undefined : await mergeTree(gitDir, base, pr.headSha);
   pr.trial = { key, isClean: tree !== undefined };
   return pr.trial.isClean;
 }

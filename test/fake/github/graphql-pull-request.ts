@@ -3,7 +3,7 @@ import { commitNode } from './graphql-checks.ts';
 import { actorNode, at, connection, type Node, type PageArgs, type Scope, webUrl } from './graphql-node.ts';
 import { commitsOf } from './known-commits.ts';
 import { askMergeability } from './mergeability.ts';
-import type { Comment, Label, PullRequest, Repository, TimelineEvent } from './model.ts';
+import type { Comment, Label, PullRequest, Repository, Review, TimelineEvent } from './model.ts';
 import { protectionOf, rulesOf } from './protection.ts';
 import { branchHead } from './refs.ts';
 import { opinionsOf } from './reviews.ts';
@@ -37,10 +37,24 @@ export function pullRequestNode(scope: Scope, pr: PullRequest): Node {
     comments: (args: PageArgs) => connection(pr.comments, args, (comment) => commentNode(pr, comment)),
     // The fake has no line comments.
     reviewThreads: (args: PageArgs) => connection([], args, (thread) => thread),
+    latestOpinionatedReviews: (args: ReviewArgs) =>
+      connection(lastOpinions(pr, args), args, ({ state, sha }) => ({
+        state,
+        commit: () => commitNode(scope, repository, sha),
+      })),
     commits: async (args: PageArgs) =>
       connection(await commitsOf(pr), args, (sha) => ({ commit: () => commitNode(scope, repository, sha) })),
     timelineItems: (args: TimelineArgs) => connection(eventsOf(pr, args), args, timelineNode),
   };
+}
+
+interface ReviewArgs extends PageArgs {
+  readonly writersOnly: boolean;
+}
+
+function lastOpinions(pr: PullRequest, { writersOnly }: ReviewArgs): readonly Review[] {
+  const isMeant = ({ author }: Review) => !writersOnly || hasRole(pr.repository, author, 'write');
+  return [...opinionsOf(pr).values()].filter(isMeant);
 }
 
 export function stateOf(pr: PullRequest): 'OPEN' | 'CLOSED' | 'MERGED' {

@@ -137,11 +137,13 @@ function findProtection({ caller, world }: Scope, repository: Repository, branch
   if (!isGranted) throw forbidden();
   const protection = protectionOf(repository, branch);
   if (protection === undefined) return null;
-  const { checks, isStrict } = protection;
+  const { checks, isStrict, reviews } = protection;
   return {
     ...UNUSED_RULES,
     requiresStatusChecks: checks !== undefined,
     requiresStrictStatusChecks: isStrict,
+    requiredApprovingReviewCount: reviews?.count ?? null,
+    requiresCodeOwnerReviews: reviews?.needsCodeOwners ?? false,
     requiredStatusChecks: (checks ?? []).map(({ context, appId }) => ({
       context,
       app: world.apps.get(appId ?? 0) ?? null,
@@ -154,6 +156,7 @@ const UNUSED_RULES = {
   requiresCommitSignatures: false,
   requiresConversationResolution: false,
   requiresDeployments: false,
+  requireLastPushApproval: false,
   lockBranch: false,
 };
 
@@ -165,6 +168,8 @@ function updateRuleNode(repository: Repository, branch: string): Node | null {
     requiredStatusCheckContexts: protection.checks?.map(({ context }) => context) ?? [],
     requiresConversationResolution: false,
     requiresSignatures: false,
+    requiredApprovingReviewCount: protection.reviews?.count ?? null,
+    requiresCodeOwnerReviews: protection.reviews?.needsCodeOwners ?? false,
   };
 }
 
@@ -181,7 +186,13 @@ function parametersOf(rule: Rule): Node | null {
         requiredStatusChecks: rule.checks.map(({ context, appId }) => ({ context, integrationId: appId ?? null })),
       };
     case 'pull_request':
-      return { __typename: 'PullRequestParameters', requiredReviewThreadResolution: false };
+      return {
+        __typename: 'PullRequestParameters',
+        requiredReviewThreadResolution: false,
+        requiredApprovingReviewCount: rule.approvals,
+        requireCodeOwnerReview: false,
+        requireLastPushApproval: false,
+      };
     case 'update':
       return { __typename: 'UpdateParameters' };
     default:

@@ -2,6 +2,7 @@ import { isAncestor } from '../hosted/git.ts';
 import type { PullRequestChanges } from './happening.ts';
 import { unknown } from './mergeability.ts';
 import type { BaseEvent, PullRequest, Repository, User, World } from './model.ts';
+import { protectionOf } from './protection.ts';
 import { branchHead, keepHead, openPullRequests } from './refs.ts';
 import { invalid, notFound, Refused } from './refused.ts';
 import { nodeId } from './world.ts';
@@ -120,10 +121,31 @@ export function editPullRequest(world: World, pr: PullRequest, sender: User, edi
     const kind = edit.isAutomatic === true ? 'automatic_base_change_succeeded' : 'base_ref_changed';
     recordBase(world, pr, sender, { kind, to: edit.base });
     Object.assign(pr, { baseRef: edit.base, baseSha, merge: unknown(pr, baseSha) });
+    dismissStale(pr);
   }
   if (Object.keys(changes).length === 0) return;
   pr.updatedAt = world.now();
   world.announce({ event: 'pull_request', action: 'edited', repository, sender, pr, changes });
+}
+
+/** Changes the base as its API does. */
+export async function changeBase(world: World, pr: PullRequest, sender: User, base: string): Promise<void> {
+  if (base === pr.baseRef) return;
+  const refuse = (message: string) => invalid({ resource: 'PullRequest', field: 'base', code: 'custom', message });
+  if (pr.state === 'closed') throw refuse('Cannot change the base branch of a closed pull request.');
+  const { repository, headRepository, headRef, headSha } = pr;
+  if (headRepository !== undefined)
+    checkUnique(repository, { title: pr.title, headRepository, headRef, baseRef: base });
+  const head = branchHead(repository, base);
+  if (head !== undefined && (await isAncestor(repository.gitDir, headSha, head)))
+    throw refuse(`There are no new commits between base branch '${base}' and head branch '${headRef}'`);
+  editPullRequest(world, pr, sender, { base });
+}
+
+/** A new base is a new merge base, by which GitHub finds an approval stale. */
+function dismissStale(pr: PullRequest): void {
+  if (protectionOf(pr.repository, pr.baseRef)?.reviews?.dismissesStale !== true) return;
+  for (const review of pr.reviews) if (review.state === 'APPROVED') review.state = 'DISMISSED';
 }
 
 function recordBase(

@@ -85,6 +85,9 @@ export interface ProtectionData {
   readonly enable_status_check?: boolean;
   readonly status_check_contexts?: readonly string[] | null;
   readonly required_approvals?: number;
+  readonly enable_approvals_whitelist?: boolean;
+  readonly approvals_whitelist_username?: readonly string[] | null;
+  readonly approvals_whitelist_teams?: readonly string[] | null;
   readonly block_on_rejected_reviews?: boolean;
   readonly block_on_official_review_requests?: boolean;
   readonly block_on_outdated_branch?: boolean;
@@ -95,6 +98,8 @@ export interface ProtectionData {
 }
 
 export interface ReviewData {
+  readonly user: AccountData | null;
+  readonly commit_id: string;
   readonly state: string;
   readonly stale: boolean;
   readonly official: boolean;

@@ -157,6 +157,22 @@ describe('required checks', () => {
 });
 
 describe('the rules of a target', () => {
+  it('settings that stacks of pull requests feel are warnings [G178]', () => {
+    const dismissing = ['ok TARGET_GUARDED', 'warning RETARGETING_DISMISSES_APPROVALS'];
+    const protection = { required_pull_request_reviews: { dismiss_stale_reviews: true } };
+    assert.deepEqual(codes(rules({ protection })), dismissing);
+    const ruled = (isOn: boolean) => [
+      { type: 'update', ruleset_id: 1 },
+      { type: 'pull_request', ruleset_id: 1, parameters: { dismiss_stale_reviews_on_push: isOn } },
+    ];
+    assert.deepEqual(codes(rules({ rules: ruled(true) })), dismissing);
+    assert.deepEqual(codes(rules({ rules: ruled(false) })), ['ok TARGET_GUARDED']);
+    assert.deepEqual(codes(rules(), QUEUE, { delete_branch_on_merge: true }), [
+      'ok TARGET_GUARDED',
+      'warning BRANCHES_DELETED',
+    ]);
+  });
+
   it('a target that only Sluice may move is fine [G155]', () => {
     assert.deepEqual(codes(rules()), ['ok TARGET_GUARDED']);
   });

@@ -1,5 +1,5 @@
 import { METHODS } from '../../hosted/adapter.ts';
-import { error, ok, warning } from '../../hosted/setup-finding.ts';
+import { error, inspectStacks, ok, warning } from '../../hosted/setup-finding.ts';
 import type { InspectedQueue, SetupFinding } from '../../hosting.ts';
 
 /** Branch protection as far as an inspection needs it. */
@@ -15,6 +15,7 @@ export interface Protection {
     readonly apps?: readonly { readonly slug?: string }[];
   } | null;
   readonly required_pull_request_reviews?: {
+    readonly dismiss_stale_reviews?: boolean;
     readonly bypass_pull_request_allowances?: { readonly apps?: readonly { readonly slug?: string }[] };
   } | null;
   readonly enforce_admins?: { readonly enabled?: boolean };
@@ -61,6 +62,7 @@ export interface Methods {
   readonly allow_squash_merge?: boolean;
   readonly allow_merge_commit?: boolean;
   readonly allow_rebase_merge?: boolean;
+  readonly delete_branch_on_merge?: boolean;
 }
 
 /** Finds rules that keep the queue from landing, and gaps that let others push past it. */
@@ -74,6 +76,13 @@ export function inspectTarget(
     ...inspectUpdates(rules),
     ...inspectUpToDate(rules),
     ...inspectLocks(rules, mode),
+    ...inspectStacks({
+      branch: rules.branch,
+      dismissesApprovals:
+        rules.protection?.required_pull_request_reviews?.dismiss_stale_reviews === true ||
+        ofType(rules, 'pull_request').some(({ parameters }) => parameters?.['dismiss_stale_reviews_on_push'] === true),
+      deletesBranches: methods.delete_branch_on_merge === true,
+    }),
     ...(mode === 'PUSH' ? inspectPush(rules) : inspectMethods(rules, methods, queue)),
   ];
 }

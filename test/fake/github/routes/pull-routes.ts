@@ -6,7 +6,7 @@ import { mergePullRequest } from '../merge.ts';
 import { askMergeability } from '../mergeability.ts';
 import type { Comment, MergeMethod, PullRequest, Reaction } from '../model.ts';
 import { closePullRequest } from '../pull-request-state.ts';
-import { openPullRequest } from '../pulls.ts';
+import { changeBase, openPullRequest } from '../pulls.ts';
 import { Refused } from '../refused.ts';
 import {
   commentView,
@@ -69,12 +69,15 @@ async function fullView({ world, ask }: Call, pr: PullRequest) {
   return fullPullRequestView(pr, await askMergeability(world, pr), ask.caller);
 }
 
-/** Sluice closes pull requests, and edits none. */
+/** Sluice closes pull requests and changes their base, and edits nothing else. */
 async function patchPull(call: Call) {
   const { pr, world, actor } = call;
-  const { state, ...others } = call.body();
-  if (state !== 'closed' || Object.keys(others).length > 0) throw new Refused(501, 'The fake GitHub only closes them');
-  closePullRequest(world, pr, actor);
+  const body = call.body();
+  const { state, base, ...others } = body;
+  if (![undefined, 'closed'].includes(state as string | undefined) || Object.keys(others).length > 0)
+    throw new Refused(501, 'The fake GitHub only closes them, or changes their base');
+  if (base !== undefined) await changeBase(world, pr, actor, requiredText(body, 'base'));
+  if (state === 'closed') closePullRequest(world, pr, actor);
   return ok(await fullView(call, pr));
 }
 
