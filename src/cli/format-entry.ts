@@ -66,6 +66,8 @@ export function formatRecord(record: EntryRecord): string {
     ['Position', explanation?.position?.toString()],
     ['Forecast', forecast && clean(forecast)],
     ['Priority', `${record.priorityName} (${record.priorityValue})${record.noBatch ? ', never in a batch' : ''}`],
+    ['Built on', formatBelow(record.dependsOn, record.waitsFor)],
+    ['Below', record.dependents?.map((number) => `#${number}`).join(', ')],
     ['Head', record.prSha],
     ['Targets', impactedTargets && formatTargets(impactedTargets)],
     ['Passed in', record.verifiedByTestRun === null ? undefined : clean(record.verifiedByTestRun)],
@@ -78,6 +80,12 @@ export function formatRecord(record: EntryRecord): string {
     ...formatLogs(timeline, explanation),
     ...formatTimeline(timeline),
   ].join('\n');
+}
+
+/** `#5, #6 (merged), https://…` */
+function formatBelow(below: EntryRecord['dependsOn'] = [], elsewhere: readonly string[] = []): string | undefined {
+  const names = below.map(({ prNumber, isMerged }) => `#${prNumber}${isMerged ? ' (merged)' : ''}`);
+  return [...names, ...elsewhere.map(clean)].join(', ') || undefined;
 }
 
 /** `Under test (TESTING), since …` */

@@ -72,6 +72,15 @@ const ImpactedTargetsInfo = record(
   },
 );
 
+const BelowOut = record('Below', 'A pull request that this one is built on.', {
+  prNumber: integer('Its number.'),
+  by: outputEnum(
+    ['BASE', 'STATED', 'ANCESTOR'],
+    'BASE: its head branch is the base of this one. STATED: the text of this one says Depends-On. ANCESTOR: this head contains its head, which blocks nothing.',
+  ),
+  isMerged: boolean('It is in the target branch.'),
+});
+
 const TimelineEntry = record('TimelineEntry', 'One change of state.', {
   at: instant('When.'),
   state: EntryStateOut,
@@ -218,6 +227,9 @@ export const EntryRecord = record('Entry', "One pull request's stay in the queue
       'Who can do something about it, once it left without landing: its AUTHOR, CI, an ADMINISTRATOR of the queue; a PERSON took it out; UNDECIDED: the tests that failed are too flaky to tell.',
     ),
     lostAt: instant('When the branch was rewritten without what landed. Absent: the branch has it.'),
+    dependsOn: list(BelowOut, 'The pull requests that it is built on, directly.'),
+    dependents: list(Type.Integer(), 'The pull requests in the queue that are built on it, directly.'),
+    waitsFor: list(Type.String(), 'Addresses of the pull requests of other repositories that it waits for.'),
     note: text('After an act: what it did not change, and why.'),
   }),
   ...lookedBack,

@@ -25,6 +25,8 @@ export interface Forge extends BranchReader, CandidateStore {
   readFiles?(question: FilesQuestion): Promise<readonly NamedFile[] | undefined>;
   /** Old and new names of the files in which the head differs from where it left the base. */
   listChangedFiles?(question: ChangesQuestion): Promise<ChangesAnswer>;
+  /** At most a thousand, newest first. Absent at hosted forges, where a base branch says what a pull request is built on. */
+  listOwnCommits?(question: OwnCommitsQuestion): Promise<readonly Sha[]>;
   /** The sources of required checks on this commit of a branch. Absent where `hosting.inspect` reads them. */
   findRequired?(repository: ForgeRepository, base: Sha): Promise<RequiredSources>;
   /** The hooks that this server would run. Undefined when there are none, or they run on another machine. */
@@ -61,6 +63,13 @@ export interface CandidateStore {
   listCandidateIds(repository: ForgeRepository): Promise<readonly string[]>;
   /** A guarded push from exactly `expectedHead`, read back. A landing whose answer was lost is answered again. */
   landCandidate(request: LandRequest): Promise<LandAnswer>;
+}
+
+/** The commits of `head` that `without` lacks. */
+export interface OwnCommitsQuestion {
+  readonly repository: ForgeRepository;
+  readonly head: Sha;
+  readonly without: Sha;
 }
 
 export interface FileQuestion {

@@ -71,6 +71,8 @@ export interface CommitReader {
   /** Reads a file of a commit, up to a size limit. Undefined when the file does not exist. */
   findFile(commit: Sha, path: string): Promise<Buffer | undefined>;
   isAncestor(pair: AncestryPair): Promise<boolean>;
+  /** Newest first, at most a thousand. */
+  listOwn(range: CommitRange): Promise<readonly Sha[]>;
   /** First-parent line of the tip, oldest first. */
   listFirstParents(range: CommitRange): Promise<readonly Sha[]>;
   /** First-parent line with details, newest first. */

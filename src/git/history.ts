@@ -14,6 +14,11 @@ export async function listFirstParents(mirror: Mirror, range: CommitRange): Prom
   return revList(mirror, ['--first-parent', '--reverse'], range);
 }
 
+/** Newest first. */
+export async function listOwn(mirror: Mirror, range: CommitRange): Promise<readonly Sha[]> {
+  return revList(mirror, [`--max-count=${MAX_COMMITS}`], range);
+}
+
 /** Commits that are no merges, oldest first. */
 export async function listCommits(mirror: Mirror, range: CommitRange): Promise<readonly Sha[]> {
   return revList(mirror, ['--no-merges', '--reverse', `--max-count=${MAX_COMMITS}`], range);

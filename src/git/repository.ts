@@ -28,6 +28,7 @@ import {
   listLine,
   listMergeBases,
   listObjects,
+  listOwn,
 } from './history.ts';
 import type { KeptProcess } from './kept-process.ts';
 import { settleLooseObjects, writeLooseObject } from './loose-object.ts';
@@ -194,6 +195,10 @@ function createCommitReader(parts: RepositoryParts, { merges, ancestry, history 
         `${pair.ancestor} ${pair.descendant}`,
         async () => (await history.isSurelyAncestor(pair)) || isAncestor(mirror, pair),
       ),
+    async listOwn(range) {
+      const own = await history.findOwnCommits(range);
+      return own?.map(({ sha }) => sha) ?? listOwn(mirror, range);
+    },
     async listFirstParents(range) {
       const line = await history.findOwnLine(range);
       return line?.map(({ sha }) => sha).toReversed() ?? listFirstParents(mirror, range);

@@ -41,7 +41,8 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
       ? `Submitted${by(facts)}.`
       : { text: `Removed from the queue${by(facts)}.`, advice: IF_MEANT },
   TRUNK_ADMIN_REQUESTED: (facts) => `An administrator asked for it${by(facts)}.`,
-  STACKED_PR_BELOW_LEFT: (facts) => `${other(facts)}, on which it is built, left the queue. It waits until that one is back.`,
+  STACKED_PR_BELOW_LEFT: (facts) =>
+    `${other(facts)}, on which it is built, left the queue. It waits until that one is back.`,
   MERGE_ITEM_NOW_READY: 'Ready: all requirements are met. It joined the queue.',
   PREREQUISITE_MERGE_ITEM_FAILED: (facts) =>
     facts.among === undefined

@@ -111,7 +111,11 @@ async function findHeadsBelow(
   const inside = new Map(all.map(({ prNumber, headSha }) => [prNumber, headSha]));
   const numbers = [...entries.values()].flatMap(({ pr }) => pr.below?.map(({ number }) => number) ?? []);
   if (numbers.length === 0) return NOTHING_BELOW;
-  const others = await findAnyEntries(app, found, [...new Set(numbers)].filter((number) => !inside.has(number)));
+  const others = await findAnyEntries(
+    app,
+    found,
+    [...new Set(numbers)].filter((number) => !inside.has(number)),
+  );
   const headOf = (number: PrNumber) => {
     const other = others.get(number);
     return inside.get(number) ?? (other?.state === 'MERGED' ? other.pr.headSha : undefined);

@@ -10,6 +10,7 @@ import { delayOf, LeasedWorker, type LongRun } from '../core/leased-worker.ts';
 import { decodeEffect, versionOfEffect } from '../core/queue-codec.ts';
 import { collectHeldFailures } from '../queue/entry-run.ts';
 import { findTargets } from '../queue/forge-facts.ts';
+import { withBelow } from '../queue/read-below.ts';
 import { buildCandidate, discardCandidate, reviewRequired } from './build-candidate.ts';
 import { computeTargetsOf, reviewLanes } from './compute-targets.ts';
 import { DONE, type EffectAnswer, type EffectRun, effectRunIn, findPlace, type LongEffect } from './effect-run.ts';
@@ -144,7 +145,8 @@ async function readmitEntry(
   { prNumber, submission }: ReadmitEntry,
 ): Promise<EffectAnswer> {
   if (!found.queue.returning.some(({ entry }) => entry.submission === submission)) return DONE;
-  const pr = await forge.findPullRequest({ repository, number: prNumber, targetBranch: found.queue.branch });
+  const read = await forge.findPullRequest({ repository, number: prNumber, targetBranch: found.queue.branch });
+  const pr = read && (await withBelow(app, found, read));
   const targets = pr === undefined ? undefined : await findTargets(app, found.id, { prNumber, sha: pr.headSha });
   return { kind: 'event', event: { kind: 'removed_pull_request_observed', prNumber, submission, pr, targets } };
 }

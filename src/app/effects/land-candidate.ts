@@ -14,6 +14,7 @@ import {
   toCandidateEntries,
   waitForHooks,
 } from './effect-run.ts';
+import { landRetargeted } from './land-retargeted.ts';
 
 /** A paused queue is read again after this. */
 const PAUSED_DELAY_MS = 1_000;
@@ -54,7 +55,8 @@ export async function landCandidate(run: EffectRun, effect: LandCandidate): Prom
   // A requested removal does not wait for the queue: a cancelled landing is only searched for at the forge.
   if (isStill && !isCalledOff) return { kind: 'later', delayMs: PAUSED_DELAY_MS };
   const land = async (more: Pick<LandRequest, 'isStillWanted' | 'signal'>): Promise<EffectAnswer> => {
-    const answer = await run.forge.landCandidate({ ...request, isCalledOff, ...more });
+    const landOnce = () => run.forge.landCandidate({ ...request, isCalledOff, ...more });
+    const answer = isCalledOff ? await landOnce() : await landRetargeted(run, candidate, landOnce);
     return { kind: 'event', event: toEvent(candidate, effect, answer) };
   };
   if (request.landingMode === 'PUSH') return waitForHooks(run, () => land({}));

@@ -3,6 +3,7 @@ import type { View } from '../../contract/schema.ts';
 import { blameOf, causeOfEnd } from '../../engine/model/blame.ts';
 import type { CandidateNumber, ExcusedCheck, Landed } from '../../engine/model/candidate.ts';
 import type { Excuse } from '../../engine/model/judgement.ts';
+import type { Below } from '../../engine/model/pull-request.ts';
 import { type Entry, type EntryState, isLive, type Queue } from '../../engine/model/queue.ts';
 import { readinessOf } from '../../engine/model/readiness.ts';
 import { formatInstant, type Instant, optionalInstant } from '../../lib/clock.ts';
@@ -68,9 +69,17 @@ function makeView(entry: Entry, queueId: QueueId, queue: Queue): EntryView {
       lostAt: optionalInstant(lost?.at),
       cause: blame && causeOfEnd(entry.because),
       blame,
+      dependsOn: entry.pr.below?.map(viewBelow),
+      waitsFor: entry.pr.waitsFor,
     }),
   };
 }
+
+function viewBelow({ number, by, isMerged }: Below): NonNullable<EntryView['dependsOn']>[number] {
+  return { prNumber: number, by: BY[by], isMerged: isMerged === true };
+}
+
+const BY = { base: 'BASE', stated: 'STATED', ancestor: 'ANCESTOR' } as const;
 
 /** Only an entry that the queue landed out of a candidate was verified by one. */
 function findVerifyingRun(queueId: QueueId, { landed, because }: Entry): string | null {

@@ -5,12 +5,14 @@ import type { ImpactedTargets } from '../../engine/model/targets.ts';
 import type { LineCommit } from '../../forge/forge.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import { isSame } from '../../lib/is-same.ts';
+import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { App } from '../core/app.ts';
 import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { MAX_COMMITS } from '../core/format-audit.ts';
 import { decodeImpactedTargets } from '../core/queue-codec.ts';
+import { withBelow } from './read-below.ts';
 
 export async function findPullRequest(
   app: App,
@@ -39,8 +41,9 @@ export async function observePullRequest(
   app: App,
   found: FoundQueue,
   entry: Entry,
-  pr: PullRequestFacts | undefined,
+  read: PullRequestFacts | undefined,
 ): Promise<boolean> {
+  const pr = read === undefined || isAdmitted(entry) ? read : await withBelow(app, found, read, entry);
   if (pr !== undefined && isSame(entry.pr, isAdmitted(entry) ? asItWas(entry.pr, pr) : pr)) return true;
   const { prNumber } = entry;
   // A landing of this queue whose record is lost is told by the branch, and is no merge by hand.
@@ -59,7 +62,8 @@ export async function observePullRequest(
 }
 
 /** Each landing makes the forge recompute mergeability of every pull request, which an admitted entry does not need. */
-function asItWas(known: PullRequestFacts, pr: PullRequestFacts): PullRequestFacts {
+function asItWas(known: PullRequestFacts, { dependsOn: _, ...read }: PullRequestFacts): PullRequestFacts {
+  const pr = { ...read, ...present({ below: known.below, dependsOn: known.dependsOn }) };
   if (pr.mergeability !== 'IN_PROGRESS') return pr;
   const { mergeability, blockReasons, failingChecks, awaitedChecks } = known;
   return { ...pr, mergeability, blockReasons, failingChecks, awaitedChecks };

@@ -3,7 +3,7 @@ import type * as pullRequestsContract from '../../contract/pull-requests.ts';
 import { foresee } from '../../engine/foresee.ts';
 import type { PullRequestSubmitted } from '../../engine/model/event.ts';
 import { parsePriority } from '../../engine/model/priority.ts';
-import type { PullRequestFacts } from '../../engine/model/pull-request.ts';
+import type { PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
 import { findEntry, type Queue } from '../../engine/model/queue.ts';
 import { type ImpactedTargets, isOutranked } from '../../engine/model/targets.ts';
 import { present } from '../../lib/present.ts';
@@ -28,6 +28,7 @@ import { requestPullRequestPoll } from '../core/request-poll.ts';
 import { type EntryView, viewEntry } from './entry-view.ts';
 import { findEndedEntry } from './find-entry.ts';
 import { findPullRequest, findTargets, readTargetBranch } from './forge-facts.ts';
+import { stopAbove, withBelow } from './read-below.ts';
 
 interface SubmitPullRequest extends EntryRef {
   /** Undefined or null: unchanged, or the default for a new entry. */
@@ -35,6 +36,8 @@ interface SubmitPullRequest extends EntryRef {
   readonly noBatch?: boolean | undefined;
   /** It repairs a red branch. Undefined: unchanged. */
   readonly repair?: boolean | undefined;
+  /** What it is based on is submitted first. */
+  readonly submitStack?: boolean | undefined;
   /** The expected head. Undefined: any. */
   readonly sha?: Sha | undefined;
   /** The facts that were read together with a person's comment or label: they define the meant head. */
@@ -59,11 +62,12 @@ async function prepare(app: App, caller: Caller, input: SubmitPullRequest): Answ
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
   // The target branch of an empty queue is not polled: the first entry is tested on its present head.
-  const [pr] = await Promise.all([
+  const [read] = await Promise.all([
     readFacts(app, found, input),
     found.queue.entries.size === 0 ? readTargetBranch(app, found) : undefined,
   ]);
-  if (pr === undefined) return pullRequestNotFound(input);
+  if (read === undefined) return pullRequestNotFound(input);
+  const pr = await withBelow(app, found, read);
   if (pr.status !== 'open') return notEnqueueable(pr, input.targetBranch);
   // SPEC E16
   if (input.sha !== undefined && input.sha !== pr.headSha) {
@@ -116,14 +120,52 @@ export async function previewSubmission(
 }
 
 export async function submitPullRequest(app: App, caller: Caller, input: SubmitPullRequest): Answer<EntryView> {
+  const refusal = input.submitStack === true ? await submitBelow(app, caller, input) : undefined;
+  return refusal ?? submitOne(app, caller, input);
+}
+
+const LONGEST_STACK = 100;
+
+/** All or nothing: each member is looked at before the first one is submitted. */
+// SPEC O44
+async function submitBelow(app: App, caller: Caller, input: SubmitPullRequest): Promise<Refusal | undefined> {
+  const members: PrNumber[] = [];
+  const open = [input.prNumber];
+  for (let number = open.pop(); number !== undefined; number = open.pop()) {
+    const member = number === input.prNumber ? input : { ...queueOf(input), prNumber: number };
+    const submission = await prepare(app, caller, member);
+    if (isRefusal(submission)) return submission;
+    const { found, pr } = submission;
+    for (const { number: below, by, isMerged } of pr.below ?? []) {
+      const isNew = by === 'base' && isMerged !== true && findEntry(found.queue, below) === undefined;
+      if (!isNew || members.includes(below) || below === input.prNumber) continue;
+      if (members.length === LONGEST_STACK)
+        return refuseField('/submitStack', `takes a stack of at most ${LONGEST_STACK} pull requests`);
+      members.push(below);
+      open.push(below);
+    }
+  }
+  for (const prNumber of members.toReversed()) {
+    const answer = await submitOne(app, caller, { ...queueOf(input), prNumber });
+    if (isRefusal(answer)) return answer;
+  }
+  return undefined;
+}
+
+function queueOf({ repo, targetBranch }: SubmitPullRequest) {
+  return { repo, targetBranch };
+}
+
+async function submitOne(app: App, caller: Caller, input: SubmitPullRequest): Answer<EntryView> {
   const submission = await prepare(app, caller, input);
   if (isRefusal(submission)) return submission;
   const { found, pr, targets, wasLive, eventFor } = submission;
+  await stopAbove(app, found, pr);
   const hasLeft = (queue: Queue) => wasLive && findEntry(queue, pr.number) === undefined;
   const result = await runEvent(app, found, (queue) => (hasLeft(queue) ? undefined : eventFor(queue)));
   if (isRefusal(result)) return result;
   // The entry landed during the read.
-  if (!result.isStored && hasLeft(result.queue)) return submitPullRequest(app, caller, input);
+  if (!result.isStored && hasLeft(result.queue)) return submitOne(app, caller, input);
   if (pr.mergeability === 'IN_PROGRESS') await requestPullRequestPoll(app, found.repository, pr.number);
   const isFinal = targets !== undefined && targets.from === undefined;
   const { queue } = isFinal ? result : await takeTargetsThatCameMeanwhile(app, caller, found, result, pr);

@@ -3,6 +3,7 @@ import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as pullRequestsContract from '../../contract/pull-requests.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { type Entry, findEntry, isLive } from '../../engine/model/queue.ts';
+import { entriesAbove } from '../../engine/model/stack.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { App } from '../core/app.ts';
@@ -69,9 +70,11 @@ async function detailEntry(app: App, found: FoundQueue, entry: Entry, detail: En
   const { includeForecast, includeTimeline, includeExplanation } = detail;
   const rows = includeTimeline ? await app.store.queueRecords.listTransitions(entry.id) : undefined;
   const now = app.clock.now();
+  const above = entriesAbove(found.queue, entry.prNumber).map(({ prNumber }) => prNumber);
   return {
     ...viewEntry(found.id, found.queue, entry),
     ...present({
+      dependents: above.length > 0 ? above : undefined,
       forecast: includeForecast ? viewForecast(app, found, now, entry) : undefined,
       timeline: rows && viewTimeline(rows),
       explanation: includeExplanation ? await explainEntry(app, found, entry, now) : undefined,

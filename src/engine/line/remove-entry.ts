@@ -2,7 +2,7 @@ import { present } from '../../lib/present.ts';
 import { WAITING } from '../model/place.ts';
 import { type Because, type Entry, findEntry, isAdmitted, isLanding } from '../model/queue.ts';
 import { entriesAbove, outOfLine } from '../model/stack.ts';
-import { entryOf, type Move, move, type Work } from '../model/work.ts';
+import { entryOf, keep, type Move, move, type Work } from '../model/work.ts';
 import { takeOut } from './line.ts';
 import { leaveSearches } from './search-runs.ts';
 
@@ -20,6 +20,7 @@ export function removeEntry(work: Work, entry: Entry, end: Move): void {
 // SPEC O35
 function leaveLineAbove(work: Work, { prNumber }: Entry): void {
   for (const above of entriesAbove(work.queue, prNumber)) {
+    if (!isAdmitted(above)) keep(work, { ...above, unreadySince: work.at });
     if (!isAdmitted(above) || isLanding(work.queue, above)) continue;
     const because: Because = { reason: 'STACKED_PR_BELOW_LEFT', prNumber };
     takeOut(work, [above], because);

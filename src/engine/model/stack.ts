@@ -32,9 +32,12 @@ export function entriesAbove(queue: Queue, prNumber: PrNumber): readonly Entry[]
 /** Those that keep it from its admission: they are not in the line. */
 // SPEC O30
 export function missingBelow(queue: Queue, entry: Entry): readonly Below[] {
+  const { landingMode, mergeMethod } = queue.settings;
+  // The API of a forge squashes by the bases that it finds, and not by those of the tested commit.
+  const isOneByOne = landingMode === 'API' && mergeMethod !== 'MERGE_COMMIT';
   return needsOf(entry).filter(({ number }) => {
     const other = findEntry(queue, number);
-    return other === undefined || !isAdmitted(other);
+    return other === undefined || !isAdmitted(other) || isOneByOne;
   });
 }
 

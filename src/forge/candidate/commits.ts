@@ -11,6 +11,7 @@ import type {
   ForgeRepository,
   LineAnswer,
   LineQuestion,
+  OwnCommitsQuestion,
 } from '../forge.ts';
 import { getCommit } from './apply-entry.ts';
 import { findProvenCandidate, PULL_REQUEST } from './trailers.ts';
@@ -48,6 +49,17 @@ export async function isAncestor({ ask, obtain }: CommitAccess, question: Ancest
     const lost = await obtain(git, [ancestor, descendant]);
     await getCommit(git, descendant);
     return !lost.includes(ancestor) && git.isAncestor({ ancestor, descendant });
+  });
+}
+
+export async function listOwnCommits(
+  { ask, obtain }: CommitAccess,
+  { repository, head, without }: OwnCommitsQuestion,
+): Promise<readonly Sha[]> {
+  checkShas([head, without]);
+  return ask(repository, async (git) => {
+    const lost = await obtain(git, [head, without]);
+    return lost.length > 0 ? [] : git.listOwn({ tip: head, without: [without] });
   });
 }
 

@@ -20,8 +20,10 @@ import {
   isAncestor,
   listLine,
   listMissing,
+  listOwnCommits,
   readFile,
 } from '../candidate/commits.ts';
+import { dependenciesIn } from '../candidate/depends-on.ts';
 import { landCandidate } from '../candidate/land.ts';
 import { listChangedFiles, readFiles } from '../candidate/lane-files.ts';
 import {
@@ -60,7 +62,7 @@ export function createPlainForge({ testBranchPrefix = 'sluice', ...options }: Pl
   const read = createReader(git);
   return {
     ...refReads(read),
-    ...bound(accessOf(read), { isAncestor, findTree, listLine, checkOut, readFile }),
+    ...bound(accessOf(read), { isAncestor, findTree, listLine, listOwnCommits, checkOut, readFile }),
     ...bound(accessOf(read), { readFiles, listChangedFiles }),
     ...candidateParts(read, testBranchPrefix),
     async checkAccess(repository) {
@@ -248,12 +250,14 @@ function pullRequestFacts(parts: PullRequestParts): PullRequestFacts {
 
 /** The same commit is the same object while git caches it, so its title and author are formatted once. */
 // SPEC C44
-const wordsOf = memo(
-  (head: Commit): Pick<PullRequestFacts, 'title' | 'author'> => ({
+const wordsOf = memo((head: Commit): Pick<PullRequestFacts, 'title' | 'author' | 'dependsOn'> => {
+  const dependsOn = dependenciesIn(head.message);
+  return {
     title: titleOf(head.message),
     author: printable(head.author),
-  }),
-);
+    ...(dependsOn.length > 0 && { dependsOn }),
+  };
+});
 
 function titleOf(message: string): string {
   return printable(message.trimStart().split('\n', 1)[0] ?? '');

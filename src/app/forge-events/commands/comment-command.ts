@@ -6,11 +6,12 @@ import { present } from '../../../lib/present.ts';
 import type { Repository } from '../../../storage/repositories.ts';
 import type { App } from '../../core/app.ts';
 import type { Caller } from '../../core/caller.ts';
-import { type FoundQueue, findQueue, getForge, toForgeRepository } from '../../core/find-queue.ts';
+import { type FoundQueue, getForge, toForgeRepository } from '../../core/find-queue.ts';
 import { type Answer, isRefusal, type Refusal } from '../../core/refusal.ts';
 import { type NoteKey, readNote, rememberHead, wasSeenAt } from '../../pr-page/note.ts';
 import type { EntryView } from '../../queue/entry-view.ts';
 import { cancelPullRequest, restartTestsOnPullRequest } from '../../queue/pull-request-acts.ts';
+import { findQueueBelow } from '../../queue/read-below.ts';
 import { submitPullRequest } from '../../queue/submit-pull-request.ts';
 import { type Command, parseCommand, type Spoken } from './parse-command.ts';
 import { HELP, headNotSeen, noQueue, notPermitted, refusalText, reply, retargeted, unclearText } from './reply.ts';
@@ -90,7 +91,7 @@ async function runCommand(order: Order): Promise<void> {
 
 // SPEC G136
 async function findQueueFor({ app, stored, comment, command }: Order, caller: Caller): Answer<FoundQueue> {
-  const found = await findQueue(app, caller, { repo: stored, targetBranch: comment.pr.baseBranch });
+  const found = await findQueueBelow(app, caller, stored, comment.pr);
   if (command.kind !== 'cancel') return found;
   if (!isRefusal(found) && findEntry(found.queue, comment.pr.number) !== undefined) return found;
   for (const queueId of await app.directory.listQueueIds(stored.id)) {
@@ -122,10 +123,10 @@ async function carryOut(
         return undefined;
       }
       if (!(await hasSeenHead(order))) return undefined;
-      const { priority, noBatch, repair } = command;
+      const { priority, noBatch, repair, submitStack } = command;
       return submitPullRequest(app, caller, {
         ...about,
-        ...{ priority: priority?.value, noBatch, repair, meant: comment.pr },
+        ...{ priority: priority?.value, noBatch, repair, submitStack, meant: comment.pr },
       });
     }
   }

@@ -4,10 +4,11 @@ import type { QueueSettings } from '../../../engine/model/settings.ts';
 import type { LabelChanged, LabelFacts } from '../../../forge/hosting.ts';
 import type { Repository } from '../../../storage/repositories.ts';
 import type { App } from '../../core/app.ts';
-import { type FoundQueue, findQueue, getForge, toForgeRepository } from '../../core/find-queue.ts';
+import { type FoundQueue, getForge, toForgeRepository } from '../../core/find-queue.ts';
 import { isRefusal } from '../../core/refusal.ts';
 import { changeNote, type Note, type NoteKey, readNote, rememberHead, wasSeenAt } from '../../pr-page/note.ts';
 import { cancelPullRequest } from '../../queue/pull-request-acts.ts';
+import { findQueueBelow } from '../../queue/read-below.ts';
 import { submitPullRequest } from '../../queue/submit-pull-request.ts';
 import type { CommandOutcome } from './comment-command.ts';
 import { headNotSeen, notPermitted, refusalText, reply, retargeted } from './reply.ts';
@@ -44,10 +45,7 @@ async function runEnqueueingLabel(
   if (facts?.last === undefined) return 'done';
   const { last } = facts;
   const key = { repositoryId: repository.id, prNumber: number };
-  const found = await findQueue(app, await toCaller(app, repository, last.by), {
-    repo: repository,
-    targetBranch: facts.pr.baseBranch,
-  });
+  const found = await findQueueBelow(app, await toCaller(app, repository, last.by), repository, facts.pr);
   if (isRefusal(found) || !isFor(found.queue.settings, label)) return 'done';
   if (!(await isNews(app, key, { label, facts, last }))) return 'done';
   // We only ever remove the label, and our own removal is no command.

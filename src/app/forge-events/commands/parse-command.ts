@@ -7,6 +7,7 @@ export type Command =
       readonly priority: Priority | undefined;
       readonly noBatch: boolean | undefined;
       readonly repair?: true;
+      readonly submitStack?: true;
     }
   | { readonly kind: 'cancel' }
   | { readonly kind: 'restart' }
@@ -69,6 +70,7 @@ function parseMerge(words: readonly string[]): Command {
   let priority: Priority | undefined;
   let noBatch: true | undefined;
   let isRepair = false;
+  let isStack = false;
   const rest = [...words];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     const [, flag = '', joined] = /^([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
@@ -82,10 +84,17 @@ function parseMerge(words: readonly string[]): Command {
       priority = given;
     } else if (name === '--no-batch' && joined === undefined) noBatch = true;
     else if (name === '--repair' && joined === undefined) isRepair = true;
+    else if (name === '--stack' && joined === undefined) isStack = true;
     else if (name === '--direct' || name === '--force') return unclear('direct_not_supported', flag);
     else return unclear('unknown_flag', word);
   }
-  return { kind: 'merge', priority, noBatch, ...(isRepair ? { repair: true as const } : {}) };
+  return {
+    kind: 'merge',
+    priority,
+    noBatch,
+    ...(isRepair && { repair: true as const }),
+    ...(isStack && { submitStack: true as const }),
+  };
 }
 
 function unclear(problem: CommandProblem, part: string): Command {

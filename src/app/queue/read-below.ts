@@ -1,0 +1,185 @@
+import type { Below, Dependency, PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
+import { type Entry, findEntry } from '../../engine/model/queue.ts';
+import { entriesAbove } from '../../engine/model/stack.ts';
+import type { PullRequestQuery } from '../../forge/forge.ts';
+import { valuesOf } from '../../lib/int-map.ts';
+import { present } from '../../lib/present.ts';
+import type { Sha } from '../../lib/sha.ts';
+import type { Repository } from '../../storage/repositories.ts';
+import type { App } from '../core/app.ts';
+import type { Caller } from '../core/caller.ts';
+import { type FoundQueue, findQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
+import { type Answer, isRefusal } from '../core/refusal.ts';
+
+/**
+ * The pull requests that one is built on, as they are now. A base chain is read anew. `known` is its entry: what a text
+ * stated when it was submitted counts until it is submitted again, because everybody may edit a text.
+ */
+// SPEC O30
+export async function withBelow(
+  app: App,
+  found: FoundQueue,
+  pr: PullRequestFacts,
+  known?: Entry,
+): Promise<PullRequestFacts> {
+  const dependsOn = known === undefined ? pr.dependsOn : known.pr.dependsOn;
+  const isSameHead = known?.pr.headSha === pr.headSha;
+  const chained = pr.baseBranch === found.queue.branch ? undefined : await findChain(app, found, pr);
+  const numbers = [...(dependsOn ?? [])].flatMap((each) => ('number' in each ? each.number : []));
+  const ancestors = isSameHead
+    ? known.pr.below?.filter(({ by }) => by === 'ancestor')
+    : await findAncestors(app, found, pr);
+  const drafts = [
+    ...(chained === undefined ? [] : [{ number: chained, by: 'base' as const }]),
+    ...numbers.filter((number) => number !== chained).map((number) => ({ number, by: 'stated' as const })),
+  ].filter(({ number }) => number !== pr.number);
+  const needed = new Set(drafts.map(({ number }) => number));
+  const stated = await Promise.all(drafts.map((draft) => readOne(app, found, draft, isSameHead ? known : undefined)));
+  const below = [...stated, ...(ancestors ?? []).filter(({ number }) => !needed.has(number))];
+  const waitsFor = await listOpenElsewhere(app, found, dependsOn ?? []);
+  const facts = { ...pr, ...present({ dependsOn }), ...(waitsFor.length > 0 && { waitsFor }) };
+  if (below.length === 0) return facts;
+  const judged = chained === undefined ? facts : { ...facts, ...(await judge(app, found, pr.number)) };
+  return withRebase(app, found, clearConflict({ ...judged, below }));
+}
+
+const LONGEST_CHAIN = 100;
+
+/** The queue that a person means at a pull request: of its base, or of the base at the bottom of its stack. */
+// SPEC O45
+export async function findQueueBelow(
+  app: App,
+  caller: Caller,
+  repository: Repository,
+  { baseBranch }: Pick<PullRequestFacts, 'baseBranch'>,
+): Answer<FoundQueue> {
+  const forge = getForge(app, repository.host);
+  const seen = new Set<string>();
+  for (let targetBranch = baseBranch; seen.size < LONGEST_CHAIN; ) {
+    const found = await findQueue(app, caller, { repo: repository, targetBranch });
+    if (!isRefusal(found) || seen.has(targetBranch)) return found;
+    seen.add(targetBranch);
+    const where = toForgeRepository(repository);
+    const number = await forge.hosting?.findByBranch(where, targetBranch);
+    const below = number && (await forge.findPullRequest({ repository: where, number, targetBranch }));
+    if (!below) return found;
+    targetBranch = below.baseBranch;
+  }
+  return findQueue(app, caller, { repo: repository, targetBranch: baseBranch });
+}
+
+async function findChain(app: App, { repository }: FoundQueue, pr: PullRequestFacts): Promise<PrNumber | undefined> {
+  const { hosting } = getForge(app, repository.host);
+  return hosting?.findByBranch(toForgeRepository(repository), pr.baseBranch);
+}
+
+/** The forge judged it by the rules of its base, where there may be none. */
+// SPEC O40
+async function judge(app: App, { repository, queue }: FoundQueue, number: PrNumber) {
+  const { hosting } = getForge(app, repository.host);
+  return hosting?.judgeForTarget({ repository: toForgeRepository(repository), number, targetBranch: queue.branch });
+}
+
+/** It is applied to what is below it, where it need not conflict. */
+function clearConflict(pr: PullRequestFacts): PullRequestFacts {
+  const isOnlyConflict = pr.blockReasons.length === 1 && pr.blockReasons[0] === 'conflict';
+  if (!isOnlyConflict || pr.below?.every(({ by }) => by === 'ancestor') !== false) return pr;
+  return { ...pr, mergeability: 'MERGEABLE', blockReasons: [] };
+}
+
+async function readOne(
+  app: App,
+  found: FoundQueue,
+  draft: Pick<Below, 'number' | 'by'>,
+  known: Entry | undefined,
+): Promise<Below> {
+  const before = known?.pr.below?.find(({ number }) => number === draft.number);
+  const live = findEntry(found.queue, draft.number);
+  const pr = live?.pr ?? (await find(app, found, draft.number));
+  const isMerged = live === undefined && (before?.isMerged === true || pr?.status === 'merged');
+  const headSha = before?.headSha ?? pr?.headSha;
+  return { ...draft, ...present({ headSha }), ...(isMerged && { isMerged: true as const }) };
+}
+
+function find(app: App, { repository, queue }: FoundQueue, number: PrNumber) {
+  const query: PullRequestQuery = { repository: toForgeRepository(repository), number, targetBranch: queue.branch };
+  return getForge(app, repository.host).findPullRequest(query);
+}
+
+/** On plain git, the live entries whose heads it contains. */
+// SPEC O41
+async function findAncestors(app: App, { repository, queue }: FoundQueue, pr: PullRequestFacts): Promise<Below[]> {
+  const forge = getForge(app, repository.host);
+  if (forge.listOwnCommits === undefined || queue.head === undefined) return [];
+  const numbers = new Map([...valuesOf(queue.entries)].map((entry) => [entry.pr.headSha, entry.prNumber]));
+  if (numbers.size === 0) return [];
+  const question = { repository: toForgeRepository(repository), head: pr.headSha, without: queue.head.sha };
+  const commits = await forge.listOwnCommits(question);
+  return commits.flatMap((headSha) => {
+    const number = headSha === pr.headSha ? undefined : numbers.get(headSha);
+    return number === undefined || number === pr.number ? [] : { number, by: 'ancestor' as const, headSha };
+  });
+}
+
+/** Absent and forbidden read alike. */
+// SPEC O42
+async function listOpenElsewhere(
+  app: App,
+  { repository }: FoundQueue,
+  dependsOn: readonly Dependency[],
+): Promise<readonly string[]> {
+  const urls = dependsOn.flatMap((each) => ('url' in each ? each.url : []));
+  const isOpen = await Promise.all(
+    urls.map(async (url) => {
+      const { host, pathname } = new URL(url);
+      const [, owner = '', name = '', , number] = pathname.split('/');
+      const other = await app.directory.findRepository(repository.organizationId, { host, owner, name });
+      if (other === undefined || other.blockedReason !== null) return true;
+      const question = { repository: toForgeRepository(other), number: Number(number) as PrNumber, targetBranch: '' };
+      return (await getForge(app, host).findPullRequest(question))?.status !== 'merged';
+    }),
+  );
+  return urls.filter((_, index) => isOpen[index]);
+}
+
+/** A pull request below it was rewritten, and it contains the commits of before. */
+// SPEC O43
+async function withRebase(app: App, found: FoundQueue, pr: PullRequestFacts): Promise<PullRequestFacts> {
+  for (const { number, headSha, isMerged } of pr.below ?? []) {
+    const now = isMerged ? undefined : findEntry(found.queue, number)?.pr.headSha;
+    if (headSha === undefined || now === undefined || now === headSha) continue;
+    if (await isRewritten(app, found, { pr, was: headSha, now })) return needsRebase(pr);
+  }
+  return pr;
+}
+
+function needsRebase(pr: PullRequestFacts): PullRequestFacts {
+  return { ...pr, mergeability: 'NOT_MERGEABLE', blockReasons: ['stackNeedsRebase'] };
+}
+
+async function isRewritten(
+  app: App,
+  { repository }: FoundQueue,
+  { pr, was, now }: { readonly pr: PullRequestFacts; readonly was: Sha; readonly now: Sha },
+): Promise<boolean> {
+  const forge = getForge(app, repository.host);
+  const where = toForgeRepository(repository);
+  const contains = (descendant: Sha) => forge.isAncestor({ repository: where, ancestor: was, descendant });
+  return (await contains(pr.headSha)) && !(await contains(now));
+}
+
+/** Before a pull request is admitted at a new head, those that contain its former commits are told to rebase. */
+// SPEC O43
+export async function stopAbove(app: App, found: FoundQueue, pr: PullRequestFacts): Promise<void> {
+  for (const above of entriesAbove(found.queue, pr.number)) {
+    const was = above.pr.below?.find(({ number }) => number === pr.number)?.headSha;
+    if (was === undefined || was === pr.headSha) continue;
+    if (!(await isRewritten(app, found, { pr: above.pr, was, now: pr.headSha }))) continue;
+    const facts = { prNumber: above.prNumber, pr: needsRebase(above.pr), targets: undefined };
+    await app.queues.run(found.id, (queue) =>
+      findEntry(queue, above.prNumber)?.submission === above.submission
+        ? { kind: 'pull_request_observed', at: app.clock.now(), ...facts }
+        : undefined,
+    );
+  }
+}
