@@ -8,6 +8,21 @@ import type { Change, GitWorld } from './forge.ts';
 import { CandidateBench, lines, METHODS, PLANNED_AT } from './forge-bench.ts';
 import { runGit } from './plain-repository.ts';
 
+/** Each is built on the one before, and changes the same line. */
+async function openStack({ world }: CandidateBench, count: number): Promise<CandidateEntry[]> {
+  const stack: CandidateEntry[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const change = { files: { 'a.txt': lines({ 5: `version ${index}` }) }, message: `Step ${index}` };
+    const { number, headSha: fresh } = await world.openPullRequest('main', change);
+    const below = stack.at(-1);
+    const headSha =
+      below === undefined ? fresh : await world.commitTo(`refs/pull/${number}/head`, below.headSha, change);
+    const heads = stack.map((member) => member.headSha);
+    stack.push({ prNumber: number, headSha, title: `Step ${index}`, author: 'Ada', ...(below && { below: heads }) });
+  }
+  return stack;
+}
+
 /** The promises about the commits of candidates, which the same code makes for all forges. */
 export function commitContract(name: string, createWorld: () => Promise<GitWorld>): void {
   describe(`forge contract, commits: ${name}`, () => {
@@ -33,6 +48,25 @@ export function commitContract(name: string, createWorld: () => Promise<GitWorld
           await bench.show(built.sha, '%B'),
           new RegExp(`^Merge pull request #${two.prNumber}\n\nChange the end\n`),
         );
+      });
+
+      test('a stack whose members change one line has one tree by every method [C70]', async () => {
+        const stack = await openStack(bench, 3);
+        await bench.world.commit('main', { files: { 'b.txt': lines({ 1: 'moved' }) } });
+        bench.base = (await bench.git('rev-parse', 'refs/heads/main')) as Sha;
+        const tip = stack.at(-1) as CandidateEntry;
+        const tree = await bench.treeBy((git) => git('merge', '--no-ff', '-m', 'x', `refs/pull/${tip.prNumber}`));
+        for (const mergeMethod of METHODS) {
+          const built = await bench.build(stack, { mergeMethod });
+          assert.equal(built.tree, tree, mergeMethod);
+          const [first, ...above] = stack as [CandidateEntry, ...CandidateEntry[]];
+          const lower = await bench.build([first], { mergeMethod });
+          // The lower part has landed, and the forge knows its heads no longer by the branch.
+          const upper = await bench.build(above, { mergeMethod, base: lower.sha });
+          assert.equal(upper.tree, tree, `${mergeMethod} on what landed`);
+        }
+        const commits = await bench.build(stack, { mergeMethod: 'REBASE' });
+        assert.equal(await bench.git('rev-list', '--count', `${bench.base}..${commits.sha}`), '3');
       });
 
       test('a squash has one parent, the title, the author of the head and the others as trailers [C42]', async () => {

@@ -126,6 +126,7 @@ class GroupFormer {
     if (isBeside || !fits(draft, entry)) return false;
     draft.entries.push(entry);
     this.#claims.add(draft.id, targets);
+    if (this.#sizing.isFull(draft.entries) || !isBatchable(this.#queue, entry)) this.#close(draft);
     return true;
   }
 
