@@ -73,8 +73,10 @@ function adviceFor(queue: Queue, entry: Entry, codes: readonly string[]): string
     ...(codes.includes('BASE_BRANCH_MISMATCH')
       ? [`Change its base to ${branch}, or submit it to the queue of ${pr.baseBranch}.`]
       : []),
-    ...missingBelow(queue, entry).map(
-      ({ number }) => `Submit #${number}, or have it submitted with this one (submitStack).`,
+    ...missingBelow(queue, entry).flatMap(({ number }) =>
+      findEntry(queue, number) !== undefined
+        ? []
+        : `Submit #${number}, or have it submitted with this one (submitStack).`,
     ),
     ...(codes.includes('NOT_MERGEABLE') ? pr.blockReasons.flatMap((block) => blockAdvice(pr, block) ?? []) : []),
     ...(codes.includes('IMPACTED_TARGETS_MISSING') ? ['Upload its impacted targets, or wait until CI does.'] : []),
@@ -264,7 +266,7 @@ function entryReasons(queue: Queue, entry: Entry): ExplanationReason[] {
 // SPEC O39
 function belowReasons(queue: Queue, entry: Entry): ExplanationReason[] {
   const missing = missingBelow(queue, entry).map(({ number, by }) => {
-    const state = findEntry(queue, number) === undefined ? 'is not in the queue' : 'is not ready';
+    const state = stateBelow(queue, findEntry(queue, number));
     const why = by === 'base' ? 'Its base is the branch of' : 'It depends on';
     return reason('BELOW_MISSING', `${why} #${number}, which ${state}.`, { prNumber: number });
   });
@@ -272,6 +274,12 @@ function belowReasons(queue: Queue, entry: Entry): ExplanationReason[] {
     reason('WAITS_ELSEWHERE', `It depends on ${url}, which has not landed, or cannot be read.`, { url }),
   );
   return [...missing, ...elsewhere];
+}
+
+function stateBelow({ settings }: Queue, below: Entry | undefined): string {
+  if (below === undefined) return 'is not in the queue';
+  if (!isAdmitted(below)) return 'is not ready';
+  return `lands first: with landingMode ${settings.landingMode} and ${settings.mergeMethod}, stacks land one by one`;
 }
 
 /** Without a full stop: several of them make one sentence. */

@@ -11,6 +11,7 @@ import { type Client, type Environment, type RepositoryRef, startHere, type Test
 const SECRET = 'the secret of these deliveries';
 const DEADLINE_MS = 60_000;
 export const WRITER = 'grace';
+export const REVIEWER = 'hopper';
 
 export interface GithubWorldOptions {
   readonly github?: FakeGithubOptions;
@@ -65,7 +66,7 @@ export class GithubWorld {
   /** Another owner, with an installation and a repository of its own, on a running server. */
   static async join(place: GithubPlace, settings: object = {}): Promise<GithubWorld> {
     const { github, server, owner } = place;
-    const repository = await github.createRepository(`${owner}/app`, { roles: { [WRITER]: 'write' } });
+    const repository = await github.createRepository(`${owner}/app`, { roles: { [WRITER]: 'write', [REVIEWER]: 'write' } });
     const installation = github.install(github.app, owner);
     const world = new GithubWorld({ github, repository, installation, server });
     await world.api.ok('registerRepository', { repo: world.ref.repo });
@@ -108,7 +109,7 @@ export class GithubWorld {
         includeExplanation: true,
       });
       const entry = answer.status === 200 ? (JSON.parse(answer.text) as EntryView) : undefined;
-      if (entry?.state !== seen) seen = entry?.state ?? '';
+      if (entry !== undefined) seen = `${entry.state}: ${entry.explanation?.summary}`;
       return entry?.state === state ? entry : undefined;
     }).catch((error: unknown) => {
       throw new Error(`${String(error)}; it is ${seen}`);

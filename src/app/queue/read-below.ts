@@ -33,9 +33,10 @@ export async function withBelow(
     ...(chained === undefined ? [] : [{ number: chained, by: 'base' as const }]),
     ...numbers.filter((number) => number !== chained).map((number) => ({ number, by: 'stated' as const })),
   ].filter(({ number }) => number !== pr.number);
-  const needed = new Set(drafts.map(({ number }) => number));
+  const kept = pr.baseBranch === found.queue.branch ? keptBases(found, known) : [];
+  const needed = new Set([...drafts, ...kept].map(({ number }) => number));
   const stated = await Promise.all(drafts.map((draft) => readOne(app, found, draft, isSameHead ? known : undefined)));
-  const below = [...stated, ...(ancestors ?? []).filter(({ number }) => !needed.has(number))];
+  const below = [...stated, ...kept, ...(ancestors ?? []).filter(({ number }) => !needed.has(number))];
   const waitsFor = await listOpenElsewhere(app, found, dependsOn ?? []);
   const facts = { ...pr, ...present({ dependsOn }), ...(waitsFor.length > 0 && { waitsFor }) };
   if (below.length === 0) return facts;
@@ -66,6 +67,13 @@ export async function findQueueBelow(
     targetBranch = below.baseBranch;
   }
   return findQueue(app, caller, { repo: repository, targetBranch: baseBranch });
+}
+
+/** Its base becomes the target branch when those below it land. Their commits are in it all the same. */
+function keptBases({ queue }: FoundQueue, known: Entry | undefined): readonly Below[] {
+  const isKept = ({ number, by, isMerged }: Below) =>
+    by === 'base' && (isMerged === true || findEntry(queue, number) !== undefined);
+  return known?.pr.below?.filter(isKept) ?? [];
 }
 
 async function findChain(app: App, { repository }: FoundQueue, pr: PullRequestFacts): Promise<PrNumber | undefined> {

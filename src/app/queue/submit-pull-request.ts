@@ -120,15 +120,30 @@ export async function previewSubmission(
 }
 
 export async function submitPullRequest(app: App, caller: Caller, input: SubmitPullRequest): Answer<EntryView> {
-  const refusal = input.submitStack === true ? await submitBelow(app, caller, input) : undefined;
-  return refusal ?? submitOne(app, caller, input);
+  if (input.submitStack !== true) return submitOne(app, caller, input);
+  const below = await listBelow(app, caller, input);
+  if (isRefusal(below)) return below;
+  let answer = await submitOne(app, caller, input);
+  // The lowest comes last: all are admitted with it, and tested by one run.
+  for (const prNumber of below) {
+    if (isRefusal(answer)) return answer;
+    answer = await submitOne(app, caller, { ...queueOf(input), prNumber });
+  }
+  return isRefusal(answer) || below.length === 0 ? answer : viewNow(app, caller, input);
+}
+
+async function viewNow(app: App, caller: Caller, input: SubmitPullRequest): Answer<EntryView> {
+  const found = await findQueue(app, caller, input);
+  if (isRefusal(found)) return found;
+  const entry = findEntry(found.queue, input.prNumber) ?? (await findEndedEntry(app, found, input.prNumber));
+  return entry === undefined ? queueNotFound(input) : viewEntry(found.id, found.queue, entry);
 }
 
 const LONGEST_STACK = 100;
 
-/** All or nothing: each member is looked at before the first one is submitted. */
+/** What it is based on, the nearest first. All or nothing: each is looked at before the first one is submitted. */
 // SPEC O44
-async function submitBelow(app: App, caller: Caller, input: SubmitPullRequest): Promise<Refusal | undefined> {
+async function listBelow(app: App, caller: Caller, input: SubmitPullRequest): Answer<readonly PrNumber[]> {
   const members: PrNumber[] = [];
   const open = [input.prNumber];
   for (let number = open.pop(); number !== undefined; number = open.pop()) {
@@ -145,11 +160,7 @@ async function submitBelow(app: App, caller: Caller, input: SubmitPullRequest): 
       open.push(below);
     }
   }
-  for (const prNumber of members.toReversed()) {
-    const answer = await submitOne(app, caller, { ...queueOf(input), prNumber });
-    if (isRefusal(answer)) return answer;
-  }
-  return undefined;
+  return members;
 }
 
 function queueOf({ repo, targetBranch }: SubmitPullRequest) {

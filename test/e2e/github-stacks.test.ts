@@ -1,0 +1,108 @@
+// Stacks on GitHub: the base of each pull request is the branch of the one below it.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { lines } from '../contract/forge-bench.ts';
+import type { PullRequest } from '../fake/github/model.ts';
+import { type GithubWorld, REVIEWER, shareGithub } from './github-world.ts';
+import { until } from './harness.ts';
+
+const aWorld = shareGithub();
+const PATIENCE_MS = 30_000;
+
+/** Each changes the same line, on the branch of the one before. */
+async function openStack(world: GithubWorld, count: number): Promise<PullRequest[]> {
+  const stack: PullRequest[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const below = stack.at(-1);
+    const files = { 'a.txt': lines({ 5: `version ${index}` }) };
+    stack.push(await world.open({ files, ...(below && { base: below.headRef }) }));
+  }
+  return stack;
+}
+
+/** Sluice may push in spite of the rule. */
+function wantReview({ github, repository }: GithubWorld, dismissesStale: boolean): void {
+  const reviews = { count: 1, dismissesStale, needsCodeOwners: false };
+  github.protect(repository, 'main', { reviews, bypassers: [github.app.slug] });
+}
+
+describe('a stack on GitHub', { concurrency: 4 }, () => {
+  for (const settings of [
+    { mergeMethod: 'SQUASH', landingMode: 'PUSH' },
+    { mergeMethod: 'MERGE_COMMIT', landingMode: 'API' },
+  ]) {
+    const { mergeMethod, landingMode } = settings;
+    test(`lands by one run with ${mergeMethod} and ${landingMode}, and shows as merged [O44] [O45] [L60]`, async () => {
+      const world = await aWorld(settings);
+      const stack = await openStack(world, 3);
+      const [lower, , tip] = stack as [PullRequest, PullRequest, PullRequest];
+      world.say(tip, '/sluice merge --stack');
+      const { sha } = await world.untilTestBranch(lower);
+      assert.equal(world.testBranches().length, 1);
+      world.report(sha, 'success');
+      for (const pr of stack) {
+        const { landed } = await world.untilState(pr, 'MERGED');
+        assert.equal(landed?.testedSha, sha);
+      }
+      await until('no pull request is open', PATIENCE_MS, async () =>
+        stack.every(({ state }) => state !== 'open') ? true : undefined,
+      );
+      assert.deepEqual(
+        stack.map(({ baseRef }) => baseRef),
+        ['main', 'main', 'main'],
+      );
+    });
+  }
+
+  test('waits for the pull request below it when it is submitted alone [O30] [O45]', async () => {
+    const world = await aWorld();
+    const [lower, upper] = (await openStack(world, 2)) as [PullRequest, PullRequest];
+    world.say(upper, '/sluice merge');
+    const { explanation } = await world.untilState(upper, 'NOT_READY');
+    assert.match(explanation?.summary ?? '', new RegExp(`Its base is the branch of #${lower.number}, which is not in`));
+    world.say(lower, '/sluice merge');
+    const { sha } = await world.untilTestBranch(lower);
+    world.report(sha, 'success');
+    await world.untilState(lower, 'MERGED');
+  });
+
+  test('lands one by one where the API of GitHub squashes it [O39]', async () => {
+    const world = await aWorld({ mergeMethod: 'SQUASH', landingMode: 'API' });
+    const stack = await openStack(world, 2);
+    const [lower, upper] = stack as [PullRequest, PullRequest];
+    world.say(upper, '/sluice merge --stack');
+    const { sha } = await world.untilTestBranch(lower);
+    const { explanation } = await world.untilState(upper, 'NOT_READY');
+    assert.match(
+      explanation?.summary ?? '',
+      new RegExp(`branch of #${lower.number}, which lands first: with landingMode`),
+    );
+    world.report(sha, 'success');
+    await world.untilState(lower, 'MERGED');
+    await world.untilState(upper, 'TESTING');
+  });
+
+  test('is ready by the reviews that the target wants, and not by those of its own base [O40]', async () => {
+    const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
+    wantReview(world, false);
+    const [lower, upper] = (await openStack(world, 2)) as [PullRequest, PullRequest];
+    world.github.review(lower, REVIEWER);
+    world.say(upper, '/sluice merge --stack');
+    await world.untilState(lower, 'TESTING');
+    const { explanation } = await world.untilState(upper, 'NOT_READY');
+    assert.match(explanation?.summary ?? '', /a required review is missing/);
+  });
+
+  test('is refused its landing when its review is lost with its base, and gets that back [L60]', async () => {
+    const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
+    wantReview(world, true);
+    const [lower, upper] = (await openStack(world, 2)) as [PullRequest, PullRequest];
+    for (const pr of [lower, upper]) world.github.review(pr, REVIEWER);
+    world.say(upper, '/sluice merge --stack');
+    const { sha } = await world.untilTestBranch(lower);
+    world.report(sha, 'success');
+    const { explanation } = await world.untilState(upper, 'FAILED');
+    assert.match(explanation?.summary ?? '', /A review is missing since its base is main/);
+    assert.equal(upper.baseRef, lower.headRef);
+  });
+});
