@@ -66,7 +66,9 @@ export class GithubWorld {
   /** Another owner, with an installation and a repository of its own, on a running server. */
   static async join(place: GithubPlace, settings: object = {}): Promise<GithubWorld> {
     const { github, server, owner } = place;
-    const repository = await github.createRepository(`${owner}/app`, { roles: { [WRITER]: 'write', [REVIEWER]: 'write' } });
+    const repository = await github.createRepository(`${owner}/app`, {
+      roles: { [WRITER]: 'write', [REVIEWER]: 'write' },
+    });
     const installation = github.install(github.app, owner);
     const world = new GithubWorld({ github, repository, installation, server });
     await world.api.ok('registerRepository', { repo: world.ref.repo });
