@@ -46,7 +46,9 @@ export const ADA: Person = { login: 'ada', isBot: false, isOwn: false };
 type Act = 'comment' | 'check' | 'labels' | 'close' | 'react' | 'find';
 
 /** Fake pages of pull requests: what is written on them, by whom, and which writes fail. */
-export class PullRequestPages implements Required<PageWriter>, Pick<ForgeReader, 'readComment' | 'readLabel'> {
+export class PullRequestPages
+  implements Required<PageWriter>, Pick<ForgeReader, 'readComment' | 'readLabel' | 'findByBranch'>
+{
   readonly comments = new Map<string, PageComment>();
   readonly checks = new Map<string, Omit<CheckRunDraft, 'id'>>();
   readonly labels = new Set<string>();
@@ -93,6 +95,11 @@ export class PullRequestPages implements Required<PageWriter>, Pick<ForgeReader,
   /** Our comments on a pull request, oldest first. */
   textsOn(number: PrNumber): string[] {
     return [...this.comments.values()].filter((comment) => comment.number === number).map(({ text }) => text);
+  }
+
+  /** No pull request here is based on another. */
+  async findByBranch(): Promise<undefined> {
+    return undefined;
   }
 
   async readComment({ id }: CommentQuestion): Promise<CommentFacts | undefined> {

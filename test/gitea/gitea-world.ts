@@ -193,8 +193,22 @@ export class GiteaWorld {
     return { number: await this.request('ada', branch, `Add ${branch}`), headSha };
   }
 
-  async request(login: string, head: string, title: string): Promise<number> {
-    const draft = { head, base: 'main', title };
+  /** Each changes the same file, on the branch of the one before. */
+  async openStack(count: number): Promise<OpenRequest[]> {
+    const stack: OpenRequest[] = [];
+    let [base, from] = ['main', await this.head('main')];
+    for (let index = 0; index < count; index += 1) {
+      const branch = `step-${index}`;
+      const change = { files: { 'a.txt': `version ${index}\n` }, message: `Add ${branch}` };
+      from = await this.people.commit('ada', this.fullName, `refs/heads/${branch}`, from, change);
+      stack.push({ number: await this.request('ada', branch, `Add ${branch}`, base), headSha: from });
+      base = branch;
+    }
+    return stack;
+  }
+
+  async request(login: string, head: string, title: string, base = 'main'): Promise<number> {
+    const draft = { head, base, title };
     return this.until('the pull request is open', async () => {
       const answer = await this.people.ask(login, 'POST', `${this.path}/pulls`, draft);
       return answer.status === 404 ? undefined : (answer.body.number as number);

@@ -29,6 +29,22 @@ describe('a queue on Gitea', { concurrency: 4 }, () => {
     );
   });
 
+  for (const mergeMethod of ['SQUASH', 'MERGE_COMMIT']) {
+    test(`a stack lands by one run with ${mergeMethod}, and shows as merged [O44] [L60]`, async () => {
+      const world = await aWorld({ settings: { mergeMethod } });
+      const stack = await world.openStack(3);
+      const [lower, , tip] = stack as [OpenRequest, OpenRequest, OpenRequest];
+      await world.say(tip, '/sluice merge --stack');
+      const { sha } = await world.untilTestBranch(lower);
+      await world.report(sha, 'success');
+      for (const pr of stack) {
+        assert.equal((await world.untilState(pr, 'MERGED')).landed?.testedSha, sha);
+        await world.untilMerged(pr);
+        assert.equal((await show(world, pr)).base.ref, 'main');
+      }
+    });
+  }
+
   test('a pass that a webhook tells of is shown, but lands nothing before Gitea confirms it [G173] [G31]', async () => {
     const requiredStatuses = ['build', 'lint', 'unit'].map((name) => ({ name, app: 'ci' }));
     const world = await aWorld({ settings: { requiredStatuses } });
