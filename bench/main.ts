@@ -14,6 +14,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ run(words?: readonly strin
   github: () => import('./github.ts'),
   footprint: () => import('./footprint.ts'),
   lanes: () => import('./lanes.ts'),
+  stacks: () => import('./stacks.ts'),
   past: () => import('./past.ts'),
   policy: () => import('./policy.ts'),
   scale: () => import('./scale.ts'),
