@@ -186,8 +186,10 @@ function labelsOf(
 ): readonly WebhookHint[] {
   const { owner, name } = repository;
   const { number, labels } = pr;
-  return queues
-    .filter(({ queue }) => queue.settings.labelCommandsEnabled && queue.branch === pr.baseBranch)
+  const own = queues.filter(({ queue }) => queue.branch === pr.baseBranch);
+  // Its base may be the branch of another pull request.
+  return (own.length > 0 ? own : queues)
+    .filter(({ queue }) => queue.settings.labelCommandsEnabled)
     .filter(({ queue }) => {
       const wanted = queue.settings.enqueueingLabel.toLowerCase();
       const isThere = labels.some((label) => label.toLowerCase() === wanted);
