@@ -40,6 +40,15 @@ describe('a stack', () => {
     submit C; wait 5m; pass CDE         → CDE=merged
   `;
 
+  story('leaves a search with the member that is tested alone, and waits for that [O38]')`
+    with batch=true batchingMinSize=5 confirmFailures=AUTO
+    stack A B C D E; together A B C D E → testing ABCDE
+    fail ABCDE tests=t; fail ~ABC tests=t; pass ~AB
+    fail ~AB+C tests=t                  → AB=merged DE=pending
+    pass ~AB+C                          → C=merged; testing DE HEAD; target M+A+B+C
+    pass DE                             → DE=merged
+  `;
+
   story('has no priority below that of what is on it, and is never urgent above another [O33]')`
     pause; stack A B C; submit A low; submit D medium; submit B C urgent; resume
       → order A B C D
