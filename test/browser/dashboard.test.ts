@@ -65,6 +65,35 @@ describe('the dashboard', () => {
     await other.close();
   });
 
+  story('shows the stack of a pull request as a ladder that leads up and down it [O39]', async (t) => {
+    const lower = await queue.openPullRequest();
+    const upper = await queue.openPullRequest();
+    const message = `Upper\n\nDepends-On: #${lower}`;
+    await queue.git.commitTo(`refs/pull/${upper}/head`, await queue.headOf(lower), { files: { up: 'x' }, message });
+    await queue.submit(upper);
+    const page = await open(t, pathOf('pr', String(upper)));
+    const rungs = page.getByRole('region', { name: 'Stack' }).getByRole('listitem');
+    await rungs.getByText('Never submitted').waitFor();
+    await queue.submit(lower);
+    await rungs
+      .filter({ hasText: `#${lower}` })
+      .getByText('Testing')
+      .waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    await page
+      .getByRole('link', { name: `#${lower}` })
+      .first()
+      .click();
+    await page.waitForURL(server.url + pathOf('pr', String(lower)));
+    await page.locator('.ladder [aria-current]').getByText(`#${lower}`).waitFor();
+    await rungs
+      .first()
+      .getByRole('link', { name: `#${upper}` })
+      .waitFor();
+    await queue.ci.report(await queue.ci.runOf(upper), 'SUCCESS');
+    await queue.untilEntry(upper, ({ state }) => state === 'MERGED');
+  });
+
   story('pauses with a reason, which everybody sees', async (t) => {
     const page = await open(t, pathOf());
     await page.getByRole('button', { name: 'Pause' }).click();

@@ -83,6 +83,14 @@ describe('the commands of the pages by task work', PATIENCE, () => {
     assert.match(told, /Being tested[\s\S]*#7 landed on main as [\s\S]*"asOf"[\s\S]*"moments":\[/);
   });
 
+  it('stacks.md: a stack on plain git, changed and landed', async (t) => {
+    const { run, follow } = await open(t, 'stacks');
+    const page = 'docs/stacks.md';
+    assert.match(await follow(shellBlocks(page, 'On plain git')), /Built on +#11[\s\S]*#12 Print tabs: MERGED/);
+    assert.equal(await run('git fetch -q origin main && git show FETCH_HEAD:parser.txt'), 'tabs and blanks\n');
+    assert.match(await follow(inlineCommands(page)), /#7 A change/);
+  });
+
   it('coming-from.md: commands, comments and settings', async (t) => {
     const { follow } = await open(t, 'coming-from', { slow: 'yes' });
     const page = 'docs/coming-from.md';

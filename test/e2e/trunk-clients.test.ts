@@ -260,6 +260,35 @@ describe('clients of the reference product on /trunk/v1', () => {
       assert.match(String(entry['stateChangedAt']), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     });
 
+    test('a stacked pull request that left the line is one that is not ready, and in no list of those queued [H25]', async () => {
+      const queue = await aQueue();
+      const lower = await queue.submitOne();
+      const upper = await queue.openPullRequest();
+      const message = `Change\n\nDepends-On: #${lower}`;
+      await queue.git.commitTo(`refs/pull/${upper}/head`, await queue.headOf(lower), { files: { b: 'b' }, message });
+      await read('submitPullRequest', queue.entry(upper));
+      await read('cancelPullRequest', queue.entry(lower));
+      const entry = await read('getSubmittedPullRequest', queue.entry(upper));
+      assert.deepEqual(typesOf(entry, ROW), ROW);
+      assert.deepEqual(pick(entry, ['state', 'isCurrentlySubmittedToQueue']), {
+        state: 'not_ready',
+        isCurrentlySubmittedToQueue: true,
+      });
+      assert.deepEqual((await read('getQueue', queue.ref))['enqueuedPullRequests'], []);
+      const { events } = await queue.api.ok<{ events: Json[] }>('listEvents', { repo: queue.repo });
+      const told = events.filter(({ prNumber }) => prNumber === upper);
+      assert.deepEqual(
+        told.map(({ type, data }) => [type, (data as Json)['reason']]),
+        [
+          ['pull_request.queued', 'PREREQUISITE_MERGE_ITEM_CANCELLED'],
+          ['pull_request.testing', 'TEST_RUN_STARTED'],
+          ['pull_request.queued', 'MERGE_ITEM_NOW_READY'],
+          ['pull_request.submitted', 'API_REQUESTED'],
+        ],
+        'receivers know these reasons, and STACKED_PR_BELOW_LEFT is none of them',
+      );
+    });
+
     test('every field that typed clients require of a queue has its type, the newer settings too', async () => {
       const queue = await aQueue({ requiredStatuses: ['ci'] });
       await queue.submit(await queue.openPullRequest());

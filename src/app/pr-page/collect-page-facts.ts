@@ -4,6 +4,7 @@ import type { Candidate } from '../../engine/model/candidate.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { type Entry, isLive, type Queue } from '../../engine/model/queue.ts';
 import { unlanded } from '../../engine/model/roster.ts';
+import { entriesAbove } from '../../engine/model/stack.ts';
 import type { Forge } from '../../forge/forge.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { valuesOf } from '../../lib/int-map.ts';
@@ -26,6 +27,8 @@ export interface PageFacts {
   readonly branch: string;
   readonly entry: Entry;
   readonly explanation: Explanation;
+  /** The pull requests in the queue that are built on it, directly. */
+  readonly above: readonly PrNumber[];
   readonly headline: Headline;
   readonly admitted: number;
   /** Why it is tested again. */
@@ -94,10 +97,12 @@ export async function collectPageFacts(place: PageHost, loaded: LoadedQueue, ent
   const submitted = timeline.find(({ to }) => to === 'NOT_READY');
   const run = candidate && describeRun(place, loaded, candidate, beyond.failed ?? []);
   const { commandsEnabled, labelCommandsEnabled, enqueueingLabel } = queue.settings;
+  const below = (entry.pr.below ?? []).map(({ number }) => number);
   return {
     branch: queue.branch,
     entry,
     explanation,
+    above: entriesAbove(queue, entry.prNumber).map(({ prNumber }) => prNumber),
     admitted: queue.index.admitted,
     headline: headlineOf(queue, entry),
     retestReason: isOld(setback, queue, entry) ? undefined : setback,
@@ -106,7 +111,7 @@ export async function collectPageFacts(place: PageHost, loaded: LoadedQueue, ent
     linkable: collectLinkable(queue, entry, {
       reasons: explanation.reasons,
       run,
-      causes: [setback?.prNumber, ...(entry.because.onTopOf ?? [])],
+      causes: [setback?.prNumber, ...(entry.because.onTopOf ?? []), ...below],
     }),
     page: pageOf(entry),
     dashboard: await findPageLink(app, {

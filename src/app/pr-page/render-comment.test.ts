@@ -63,6 +63,7 @@ function aSituation(state: EntryState, many: number): PageFacts {
     entry: anEntry(state, { because: { reason: 'USER_REQUESTED', actor: EVIL } }),
     explanation: { headline: EVIL, summary: EVIL, next: EVIL, commands: [EVIL], position: 3, reasons: wide },
     headline: headlineOf(createQueue('main', DEFAULT_SETTINGS, 'RUNNING'), anEntry(state)),
+    above: Array.from({ length: many }, (_, index) => (100 + index) as PrNumber),
     admitted: 9,
     retestReason: { text: EVIL.repeat(100) },
     submittedBy: EVIL,
@@ -178,6 +179,33 @@ describe('the comment on a pull request', () => {
     const dashboard = 'https://sluice.test/acme/github.com/acme/app/main/pr/7';
     const { text } = renderComment([{ ...aPlainSituation('TESTING'), dashboard }], 0);
     assert.ok(text.endsWith(` [Live on the dashboard](${dashboard}).</sub>`), text);
+  });
+
+  it('names what it is built on and what is built on it, until it lands, as the check does [O39]', () => {
+    const numbers = (count: number) => Array.from({ length: count }, (_, index) => (5 + index) as PrNumber);
+    const situation = (state: EntryState, count: number, above: readonly PrNumber[]): PageFacts => {
+      const below = numbers(count).map((number) => ({ number, by: 'base' as const }));
+      const entry = anEntry(state, { pr: { ...aPullRequest(7), below } });
+      return { ...aPlainSituation(state), entry, above, linkable: new Set([...numbers(30), 48, 49]) };
+    };
+    const linesOf = (shown: PageFacts) => renderComment([shown], 0).text.split('\n');
+    for (const [count, above, line] of [
+      [1, [], 'Built on #5.'],
+      [2, [48], 'Built on #5 and #6. Built on it: #48.'],
+      [3, [48, 49], 'Built on #5, #6 and #7. Built on it: #48 and #49.'],
+      [0, [48], 'Built on it: #48.'],
+    ] as const) {
+      const shown = situation('TESTING', count, above as unknown as readonly PrNumber[]);
+      assert.ok(linesOf(shown).includes(line), linesOf(shown).join('\n'));
+      assert.ok(renderCheckRun(shown)?.summary.split('\n').includes(line));
+    }
+    const many = linesOf(situation('TESTING', 30, []));
+    assert.ok(
+      many.some((line) => /^Built on #5, .*#24 and 10 more\.$/.test(line)),
+      many.join('\n'),
+    );
+    assert.doesNotMatch(linesOf(situation('TESTING', 0, [])).join('\n'), /Built on/);
+    assert.doesNotMatch(linesOf(situation('MERGED', 1, [])).join('\n'), /Built on/);
   });
 
   it('names the actor without a mention [G46]', () => {

@@ -50,6 +50,7 @@ export function renderSituation(situation: PageFacts): string[] {
     renderHeadline(situation),
     ...renderFailures(situation),
     ...renderSentences(situation),
+    ...renderStack(situation),
     ...renderLanded(situation),
     ...renderRun(situation),
     ...renderTree(situation),
@@ -76,6 +77,17 @@ function renderSentences(situation: PageFacts): string[] {
     retestReason !== undefined && !explanation.reasons.some(({ text }) => text.startsWith(retestReason.text));
   const back = isAgain && isNews ? [renderSaid(retestReason, linkable)] : [];
   return [...by, ...back].flatMap((line) => ['', line]);
+}
+
+/** "Built on #5 and #6. Built on it: #8." */
+// SPEC O39
+function renderStack({ entry, above, linkable }: PageFacts): string[] {
+  const below = (entry.pr.below ?? []).map(({ number }) => number);
+  const lines = [
+    ...(below.length === 0 ? [] : [`Built on ${listNumbers(below, linkable, ' and ')}.`]),
+    ...(above.length === 0 ? [] : [`Built on it: ${listNumbers(above, linkable, ' and ')}.`]),
+  ];
+  return lines.length === 0 || entry.state === 'MERGED' ? [] : ['', lines.join(' ')];
 }
 
 /** The reasons why it waits. After its end, the tests that fail at random since then stay news. */
@@ -149,11 +161,10 @@ function renderBranch({ branch, sha, hasDraft }: RunFacts, page: string | undefi
 
 const MAX_LISTED = 20;
 
-function listNumbers(numbers: readonly number[], ours: ReadonlySet<number>): string {
+function listNumbers(numbers: readonly number[], ours: ReadonlySet<number>, last = ', '): string {
   const shown = numbers.slice(0, MAX_LISTED).map((number) => words(`#${number}`, { ours }));
-  return numbers.length > shown.length
-    ? `${shown.join(', ')} and ${numbers.length - shown.length} more`
-    : shown.join(', ');
+  if (numbers.length > shown.length) return `${shown.join(', ')} and ${numbers.length - shown.length} more`;
+  return [shown.slice(0, -1).join(', '), ...shown.slice(-1)].filter((part) => part !== '').join(last);
 }
 
 function listNames(names: readonly string[]): string {

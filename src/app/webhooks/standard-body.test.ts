@@ -56,6 +56,7 @@ describe('the body of a pull request event [X34]', () => {
   test('leaves out a reason that receivers do not know, and a run that was not', () => {
     const queued = bodyOf('pull_request.queued', 'TARGET_BRANCH_GREEN');
     assert.deepEqual(queued, common('queued'));
+    assert.deepEqual(bodyOf('pull_request.submitted', 'STACKED_PR_BELOW_LEFT'), common('submitted'));
     const event = { ...anEvent('pull_request.canceled'), data: { reason: 'PR_CLOSED', isBisection: false } };
     const body = standardBody(event.type, event, { detailsUrl: FACTS.detailsUrl });
     const { author: _, ...rest } = common('canceled');

@@ -32,6 +32,7 @@ const LIST_ENTRY: Shown = {
 const ENTRY: Shown = {
   ...LIST_ENTRY,
   ...whole('readiness forceEnqueued isCurrentlySubmittedToQueue impactedTargets verifiedByTestRun landed'),
+  ...whole('dependsOn dependents'),
   timeline: whole('at state reason text testRunId prNumber checks'),
 };
 const RUN: Shown = {

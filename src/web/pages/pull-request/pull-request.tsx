@@ -11,6 +11,7 @@ import { Loaded } from '../../ui/page-states.tsx';
 import { State } from '../../ui/shape.tsx';
 import { Ago, Copy, Sentence, Sha, Since } from '../../ui/text.tsx';
 import { Failing } from './failing.tsx';
+import { Ladder } from './ladder.tsx';
 import { Proof } from './proof.tsx';
 import { PullRequestActions } from './pull-request-actions.tsx';
 import { Reasons } from './reasons.tsx';
@@ -40,9 +41,7 @@ export function PullRequestPage({ prNumber, ...place }: Props) {
   return (
     <>
       <QueueHead place={place} tab="pr" />
-      <Loaded of={entry}>
-        {(value) => <Shown place={place} entry={value} isPast={at !== undefined} onChange={entry.refresh} />}
-      </Loaded>
+      <Loaded of={entry}>{(value) => <Shown place={place} entry={value} at={at} onChange={entry.refresh} />}</Loaded>
     </>
   );
 }
@@ -50,11 +49,12 @@ export function PullRequestPage({ prNumber, ...place }: Props) {
 interface ShownProps {
   readonly place: QueuePlace;
   readonly entry: PullRequest;
-  readonly isPast: boolean;
+  /** An instant of the past. */
+  readonly at: string | undefined;
   readonly onChange: () => void;
 }
 
-function Shown({ place, entry, isPast, onChange }: ShownProps) {
+function Shown({ place, entry, at, onChange }: ShownProps) {
   const {
     prNumber,
     prTitle,
@@ -76,7 +76,7 @@ function Shown({ place, entry, isPast, onChange }: ShownProps) {
         <h1>
           <span class="number">#{prNumber}</span> {prTitle}
         </h1>
-        {!isPast && <PullRequestActions place={place} entry={entry} onChange={onChange} />}
+        {at === undefined && <PullRequestActions place={place} entry={entry} onChange={onChange} />}
       </div>
       <p class="muted by">
         {prAuthor} · <Sha sha={prSha} /> · {entry.priorityName} priority
@@ -126,6 +126,7 @@ function Shown({ place, entry, isPast, onChange }: ShownProps) {
           )}
         </section>
       )}
+      <Ladder place={place} entry={entry} at={at} />
       <Failing place={place} entry={entry} />
       {reasons.length > 0 && (
         <section aria-label="Why">
