@@ -81,6 +81,20 @@ describe('a stack', () => {
     submit C; wait 5m; pass CDE         → CDE=merged
   `;
 
+  story('is tested again when its lowest member returns, though the others were cleared with its former head [O35]')`
+    with optimizationMode=ADAPTIVE confirmFailures=NEVER
+    stack A B C; together A B C D; fail ABCD
+    pause; pass ~ABC; cancel D; push A → BC=waiting; testing nothing
+    submit A; resume                   → testing ABC
+  `;
+
+  story('is not given up while it waits for one that is in the line [O36] [O4]')`
+    with landingMode=API mergeMethod=SQUASH notReadyTimeoutHours=1 testingTimeoutMinutes=0
+    stack A B; submit A B → A=testing B=waiting
+    wait 30h              → A=testing B=waiting
+    pass A                → A=merged B=testing
+  `;
+
   story('has no priority below that of what is on it, and is never urgent above another [O33]')`
     pause; stack A B C; submit A low; submit D medium; submit B C urgent; resume
       → order A B C D
