@@ -163,6 +163,39 @@ describe('any history', () => {
     );
   });
 
+  it('lands every sound entry on sound ones, removes the lowest broken ones, and keeps those above out [O31] [O35] [O38]', () => {
+    const broken = fc.uniqueArray(fc.constantFrom(...EIGHT), { maxLength: 3 });
+    /** Each is on one before it, or on none. */
+    const chains = fc.tuple(...EIGHT.map((_, index) => fc.option(fc.nat({ max: Math.max(0, index - 1) }))));
+    const how = fc.constantFrom('settings' as const, 'settings' as const, 'any strategy' as const);
+    fc.assert(
+      fc.property(settings, broken, chains, fc.string(), how, (chosen, bad, belows, seed, proposer) => {
+        const isAny = proposer === 'any strategy';
+        const mode = isAny ? ({ optimizationMode: 'ADAPTIVE' } as const) : {};
+        const story = new Scenario({ ...chosen, ...mode }, isAny ? anyStrategy(seed) : undefined);
+        const belowOf = (name: string): string | undefined => {
+          const index = EIGHT.indexOf(name as never);
+          const below = belows[index];
+          return index === 0 || below === null || below === undefined ? undefined : EIGHT[below];
+        };
+        for (const name of EIGHT) if (belowOf(name) !== undefined) story.play(`stack ${belowOf(name)} ${name}`);
+        const random = new Prng(seed);
+        for (const name of random.shuffle(EIGHT)) story.play(`submit ${name}[${random.pick(['x', 'y', 'x,y'])}]`);
+        settle(story, (tree) => !bad.some((name) => tree.split('+').includes(name)));
+        const isOnBroken = (name: string): boolean => {
+          const below = belowOf(name);
+          return below !== undefined && (bad.includes(below as never) || isOnBroken(below));
+        };
+        for (const name of EIGHT) {
+          const state = story.stateOf(name) ?? '';
+          if (isOnBroken(name)) assert.ok(['NOT_READY', 'CANCELLED'].includes(state), `${name} is ${state}`);
+          else assert.equal(state, bad.includes(name) ? 'FAILED' : 'MERGED', `${name}\n${story.describe()}`);
+        }
+      }),
+      bounds(60),
+    );
+  });
+
   it('replays from its events, and comes back from the store as it was [I3]', () => {
     fc.assert(
       fc.property(settings, history, (chosen, acts) => {

@@ -44,7 +44,7 @@ import {
   toMember,
 } from './model/queue.ts';
 import { candidatesFor, candidatesOf, composedWithOf, isFrozen, lineOf, unlanded } from './model/roster.ts';
-import { entriesBelow, lonelyUntil, missingBelow, waitingForBelow } from './model/stack.ts';
+import { awayBelow, entriesBelow, lonelyUntil, missingBelow, waitingForBelow } from './model/stack.ts';
 import type { Proposal } from './model/strategy.ts';
 import type { NodeId } from './model/targets.ts';
 import { addCandidate, amend, entryOf, keep, move, stillLive, type Work } from './model/work.ts';
@@ -161,7 +161,7 @@ function cancelOverdue(work: Work): void {
 function cancelLonely(work: Work): void {
   for (const entry of waitingForBelow(work.queue)) {
     if (work.at < lonelyUntil(work.queue, entry)) continue;
-    const [missing] = missingBelow(work.queue, entry);
+    const [missing] = awayBelow(work.queue, entry);
     const reason = { reason: 'NOT_READY_TIMEOUT_EXPIRED' as const, ...present({ prNumber: missing?.number }) };
     removeEntry(work, entry, { to: 'CANCELLED', ...reason });
   }

@@ -76,9 +76,11 @@ export function applyEntry(
   entry: CandidateEntry,
 ): ModelCommit | undefined {
   if (recipe.mergeMethod === 'REBASE') return rebaseEntry(git, recipe, tip, entry);
-  const merge = git.merge(tip.sha, entry.headSha);
-  if (merge.kind !== 'clean') return undefined;
   const isSquash = recipe.mergeMethod === 'SQUASH';
+  const isStacked = entry.below !== undefined;
+  const target = isSquash ? standInFor(git, tip, entry) : tip.sha;
+  const merge = isStacked ? git.mergeOnAllBases(target, entry.headSha) : git.merge(target, entry.headSha);
+  if (merge.kind !== 'clean') return undefined;
   return git.writeCommit({
     parents: isSquash ? [tip.sha] : [tip.sha, entry.headSha],
     tree: merge.tree,
@@ -88,16 +90,31 @@ export function applyEntry(
   });
 }
 
+/** A squash or a rebase left out the commits below the entry, which its head contains. */
+export function standInFor(
+  git: GitModel,
+  { sha, tree }: ModelCommit,
+  { below = [] }: Pick<CandidateEntry, 'below'>,
+): Sha {
+  const parents = below.filter((head) => git.findCommit(head) !== undefined);
+  if (parents.length === 0) return sha;
+  return git.writeCommit({ parents: [sha, ...parents], tree, author: SLUICE, message: 'Stand in', at: 0 }).sha;
+}
+
 interface Replayed {
   readonly commit: ModelCommit;
   readonly tree: Sha;
 }
 
 /** The trees of a pull request's commits on the tip. Undefined when one of them conflicts. */
-export function replay(git: GitModel, tip: ModelCommit, head: Sha): readonly Replayed[] | undefined {
+export function replay(
+  git: GitModel,
+  tip: ModelCommit,
+  { headSha: head, below }: Pick<CandidateEntry, 'headSha' | 'below'>,
+): readonly Replayed[] | undefined {
   const replayed: Replayed[] = [];
   let { tree } = tip;
-  for (const commit of git.listFirstParents(head, tip.sha)) {
+  for (const commit of git.listFirstParents(head, standInFor(git, tip, { ...(below && { below }) }))) {
     const [parent, second] = commit.parents;
     if (parent === undefined) return undefined;
     if (second !== undefined) continue;
@@ -112,7 +129,7 @@ export function replay(git: GitModel, tip: ModelCommit, head: Sha): readonly Rep
 
 /** Replays the entry's commits, without merges and without commits that change nothing any more. */
 function rebaseEntry(git: GitModel, recipe: Recipe, tip: ModelCommit, entry: CandidateEntry): ModelCommit | undefined {
-  const replayed = replay(git, tip, entry.headSha);
+  const replayed = replay(git, tip, entry);
   if (replayed === undefined) return undefined;
   let last = tip;
   for (const [index, { commit, tree: made }] of replayed.entries()) {
@@ -139,13 +156,20 @@ function findCulprit(
   }: { readonly base: ModelCommit; readonly ahead: readonly CandidateEntry[]; readonly conflicting: CandidateEntry },
 ): PrNumber | undefined {
   let tip = base;
-  if (applyEntry(git, recipe, tip, conflicting) === undefined) return undefined;
-  for (const entry of ahead) {
+  if (applyEntry(git, recipe, tip, withoutBelow(conflicting, ahead)) === undefined) return undefined;
+  for (const [index, entry] of ahead.entries()) {
     const next = applyEntry(git, recipe, tip, entry);
-    if (next === undefined || applyEntry(git, recipe, next, conflicting) === undefined) return entry.prNumber;
+    const trial = withoutBelow(conflicting, ahead.slice(index + 1));
+    if (next === undefined || applyEntry(git, recipe, next, trial) === undefined) return entry.prNumber;
     tip = next;
   }
   return ahead.at(-1)?.prNumber;
+}
+
+/** As it is applied where these are missing: it brings their commits itself. */
+function withoutBelow({ below, ...entry }: CandidateEntry, missing: readonly CandidateEntry[]): CandidateEntry {
+  const left = below?.filter((head) => !missing.some(({ headSha }) => headSha === head)) ?? [];
+  return left.length === 0 ? entry : { ...entry, below: left };
 }
 
 /** The last commit of each entry in a tested commit, oldest first. Undefined when it was not built on its base. */

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Mergeability, PrNumber, PullRequestFacts } from '../../src/engine/model/pull-request.ts';
 import type { RequiredSources } from '../../src/engine/model/required.ts';
+import { dependenciesIn } from '../../src/forge/candidate/depends-on.ts';
 import { landOneByOne } from '../../src/forge/candidate/land-one-by-one.ts';
 import { parseConfiguration } from '../../src/forge/candidate/required-sources.ts';
 import { digestCommands } from '../../src/forge/digest-commands.ts';
@@ -41,6 +42,8 @@ export interface FakeForgeOptions {
   readonly refusePublish?: (request: PublishRequest) => Extract<PublishAnswer, { kind: 'refused' }> | undefined;
   /** Faults of landings through a merge API. */
   readonly merging?: MergeHooks;
+  /** It lists the commits of a head, as plain git does. */
+  readonly listsCommits?: boolean;
   readonly refuseLanding?: (request: LandRequest) => Extract<LandAnswer, { kind: 'refused' }> | undefined;
 }
 
@@ -57,12 +60,14 @@ export class FakeForge implements Forge {
   /** The checks that branch protection requires. Undefined: registered checks count. */
   protection: readonly string[] | undefined;
   isBroken = false;
+  readonly listOwnCommits?: NonNullable<Forge['listOwnCommits']>;
   readonly #repository: FakeRepository;
   readonly #options: FakeForgeOptions;
 
   constructor(repository: FakeRepository, options: FakeForgeOptions = {}) {
     this.#repository = repository;
     this.#options = options;
+    if (options.listsCommits === true) this.listOwnCommits = async ({ head, without }) => this.#listOwn(head, without);
   }
 
   async findPullRequest({ number }: PullRequestQuery): Promise<PullRequestFacts | undefined> {
@@ -70,9 +75,11 @@ export class FakeForge implements Forge {
     const pr = this.#repository.findPullRequest(number);
     if (pr === undefined) return undefined;
     const { base, title, author, status, isHeadUntrusted } = pr;
+    const headSha = this.#repository.getPullRequestHead(number);
+    const dependsOn = dependenciesIn(this.#repository.git.getCommit(headSha).message);
     return {
       number,
-      headSha: this.#repository.getPullRequestHead(number),
+      headSha,
       baseBranch: base,
       title,
       author,
@@ -80,6 +87,7 @@ export class FakeForge implements Forge {
       status,
       ...this.#standingOf(pr),
       ...(isHeadUntrusted ? { isHeadUntrusted } : {}),
+      ...(dependsOn.length > 0 ? { dependsOn } : {}),
       ...this.#upToDate(pr),
     };
   }
@@ -216,6 +224,12 @@ export class FakeForge implements Forge {
   #ensurePresent(shas: readonly Sha[]): void {
     const lost = shas.find((sha) => this.#repository.git.findCommit(sha) === undefined);
     if (lost !== undefined) throw new Fault('FORGE_UNAVAILABLE', `The repository does not have the commit ${lost}.`);
+  }
+
+  #listOwn(head: Sha, without: Sha): readonly Sha[] {
+    const git = this.#answer();
+    const isLost = [head, without].some((sha) => git.findCommit(sha) === undefined);
+    return isLost ? [] : git.listOwn(head, without);
   }
 
   #standingOf({ number, base, status }: FakePullRequest): Standing {

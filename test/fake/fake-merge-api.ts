@@ -60,7 +60,9 @@ function merge(
   const pr = repository.findPullRequest(prNumber);
   if (target === undefined || pr?.status !== 'open' || pr.base !== targetBranch) return refuse('It is not open.');
   if (repository.getPullRequestHead(prNumber) !== headSha) return { kind: 'head_moved', detail: 'Head was modified.' };
-  const commit = applyEntry(git, { ...request, candidateId: 'made by the forge' }, git.getCommit(target), entry);
+  // It knows of nothing below the pull request.
+  const { below: _, ...alone } = entry;
+  const commit = applyEntry(git, { ...request, candidateId: 'made by the forge' }, git.getCommit(target), alone);
   if (commit === undefined) return refuse('It conflicts.');
   const { sha, tree } = commit;
   const plan = planLanding(git, request);

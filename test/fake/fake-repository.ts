@@ -15,6 +15,14 @@ export interface FakeChange {
 export interface OpenRequest extends FakeChange {
   readonly base: string;
   readonly isDraft?: boolean;
+  /** The commit that it is on. Absent: the head of its base. */
+  readonly on?: Sha | undefined;
+}
+
+interface PushedHow {
+  readonly isForced?: boolean;
+  readonly isUntrusted?: boolean;
+  readonly on?: Sha | undefined;
 }
 
 export interface FakePullRequest {
@@ -116,13 +124,13 @@ export class FakeRepository {
   }
 
   /** Opens it from the branch's present head. */
-  openPullRequest({ base, isDraft = false, ...change }: OpenRequest): {
+  openPullRequest({ base, isDraft = false, on = this.getHead(base), ...change }: OpenRequest): {
     readonly number: PrNumber;
     readonly headSha: Sha;
   } {
     this.#lastNumber += 1;
     const number = this.#lastNumber as PrNumber;
-    const headSha = this.#write(this.getHead(base), change);
+    const headSha = this.#write(on, change);
     this.git.changeRefs([{ ref: pullRequestRef(number), sha: headSha }]);
     const title = (change.message ?? `Pull request ${number}`).split('\n', 1)[0] ?? '';
     const status = isDraft ? 'draft' : 'open';
@@ -138,23 +146,24 @@ export class FakeRepository {
     return { number, headSha };
   }
 
-  /** Pushes on top of its head. A forced push starts from the base's head. */
-  push(number: PrNumber, change: FakeChange, how: { isForced?: boolean; isUntrusted?: boolean } = {}): Sha {
+  /** Pushes on top of its head. A forced push starts from `on`, or from the base's head. */
+  push(number: PrNumber, change: FakeChange, how: PushedHow = {}): Sha {
     const { base } = this.#get(number);
-    const sha = this.#write(how.isForced === true ? this.getHead(base) : this.getPullRequestHead(number), change);
+    const start = how.isForced === true ? (how.on ?? this.getHead(base)) : this.getPullRequestHead(number);
+    const sha = this.#write(start, change);
     this.#setHead(number, sha);
     this.#change(number, { isHeadUntrusted: how.isUntrusted === true });
     return sha;
   }
 
   /** Merges the base into it. Undefined when that conflicts or changes nothing. */
-  updatePullRequest(number: PrNumber): Sha | undefined {
+  updatePullRequest(number: PrNumber, message = 'Update the branch'): Sha | undefined {
     const head = this.getPullRequestHead(number);
     const base = this.findHead(this.#get(number).base);
     if (base === undefined || this.git.isAncestor(base, head)) return undefined;
     const merge = this.git.merge(head, base);
     if (merge.kind !== 'clean') return undefined;
-    const draft = { parents: [head, base], tree: merge.tree, author: 'Ada', message: 'Update the branch' };
+    const draft = { parents: [head, base], tree: merge.tree, author: 'Ada', message };
     const { sha } = this.git.writeCommit({ ...draft, at: this.#now() });
     this.#setHead(number, sha);
     this.#change(number, {});

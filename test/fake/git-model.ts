@@ -160,6 +160,38 @@ export class GitModel {
     return merge;
   }
 
+  /** As git does it: where the two have several merge bases, those are merged first. */
+  mergeOnAllBases(target: Sha, head: Sha): ModelMerge {
+    const [first, ...others] = this.#listMergeBases(target, head);
+    if (first === undefined || others.length === 0) return this.merge(target, head);
+    let base = first;
+    for (const other of others) {
+      const merge = this.mergeOnAllBases(base, other);
+      if (merge.kind !== 'clean') return this.merge(target, head);
+      base = this.writeCommit({ parents: [base, other], tree: merge.tree, author: '', message: '', at: 0 }).sha;
+    }
+    const [baseTree, ours, theirs] = [base, target, head].map((sha) => this.getCommit(sha).tree) as [Sha, Sha, Sha];
+    return this.mergeTrees({ base: baseTree, ours, theirs });
+  }
+
+  #listMergeBases(one: Sha, other: Sha): readonly Sha[] {
+    const theirs = new Set(this.#listAncestors(other));
+    const shared = this.#listAncestors(one).filter((sha) => theirs.has(sha));
+    return shared.filter((sha) => !shared.some((young) => young !== sha && this.isAncestor(sha, young)));
+  }
+
+  /** And the commit itself. */
+  #listAncestors(sha: Sha): readonly Sha[] {
+    const seen = new Set<Sha>([sha]);
+    for (const each of seen) for (const parent of this.getCommit(each).parents) seen.add(parent);
+    return [...seen];
+  }
+
+  /** The commits that `without` lacks. */
+  listOwn(tip: Sha, without: Sha): readonly Sha[] {
+    return this.#listAncestors(tip).filter((sha) => !this.isAncestor(sha, without));
+  }
+
   mergeTrees({ base, ours, theirs }: { readonly base: Sha; readonly ours: Sha; readonly theirs: Sha }): ModelMerge {
     if (base === ours || ours === theirs) return { kind: 'clean', tree: theirs };
     if (base === theirs) return { kind: 'clean', tree: ours };

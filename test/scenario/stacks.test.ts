@@ -14,6 +14,47 @@ describe('a stack', () => {
     pass ABCDE                          → ABCDE=merged; runs ABCDE; target M+A+B+C+D+E
   `;
 
+  for (const settings of [
+    'batch=true batchingMinSize=2',
+    'batch=true batchingMinSize=5',
+    'optimizationMode=ADAPTIVE',
+    'mode=PARALLEL',
+    'mode=PARALLEL batch=true',
+  ]) {
+    story(`costs one run with ${settings} if it is sound [O37]`)`
+      with ${settings}
+      stack A B C D E; together A[x] B[x] C[y] D[x] E[z] → testing ABCDE
+      pass ABCDE                                         → ABCDE=merged; runs ABCDE
+    `;
+  }
+
+  for (const confirmFailures of ['NEVER', 'AUTO']) {
+    for (const settings of ['batch=false', 'batch=true batchingMinSize=5', 'mode=PARALLEL']) {
+      story(`costs five runs with ${settings} confirmFailures=${confirmFailures} if the third is broken [O37] [O38]`)`
+        with ${settings} confirmFailures=${confirmFailures}
+        seasoned; stack A B C D E; together A[x] B[x] C[x] D[x] E[x]
+        fail ABCDE            → testing ~ABC ~ABC+DE
+        fail ~ABC             → testing ~AB ~AB+C
+        pass ~AB; fail ~AB+C  → AB=merged C=failed DE=waiting; runs ABCDE ~ABC ~ABC+DE ~AB ~AB+C
+      `;
+    }
+    story(
+      `costs five runs at most with ADAPTIVE confirmFailures=${confirmFailures} if the third is broken [O37] [O38]`,
+    )`
+      with optimizationMode=ADAPTIVE confirmFailures=${confirmFailures}
+      seasoned; stack A B C D E; together A B C D E
+      fail ABCDE           → testing ~AB ~ABC ~A ~ABCD
+      pass ~AB; fail ~AB+C → AB=merged C=failed DE=waiting; runs ABCDE ~AB ~ABC ~A ~ABCD
+    `;
+  }
+
+  story('lands what a search cleared by the run that cleared it, also where groups have one member [O37]')`
+    with batch=false concurrency=1
+    stack A B C; together A B C → testing ABC
+    fail ABC                    → testing ~AB
+    pass ~AB; fail ~AB+C        → AB=merged C=failed; runs ABC ~AB ~AB+C
+  `;
+
   story('is tested on its part that is under test already, and never beside it [O31] [O34]')`
     with mode=PARALLEL
     stack A B C
@@ -47,6 +88,20 @@ describe('a stack', () => {
     fail ~AB+C tests=t                  → AB=merged DE=pending
     pass ~AB+C                          → C=merged; testing DE HEAD; target M+A+B+C
     pass DE                             → DE=merged
+  `;
+
+  story('is tested again when its lowest member returns, though the others were cleared with its former head [O35]')`
+    with optimizationMode=ADAPTIVE confirmFailures=NEVER
+    stack A B C; together A B C D; fail ABCD
+    pause; pass ~ABC; cancel D; push A → BC=waiting; testing nothing
+    submit A; resume                   → testing ABC
+  `;
+
+  story('is not given up while it waits for one that is in the line [O36] [O4]')`
+    with landingMode=API mergeMethod=SQUASH notReadyTimeoutHours=1 testingTimeoutMinutes=0
+    stack A B; submit A B → A=testing B=waiting
+    wait 30h              → A=testing B=waiting
+    pass A                → A=merged B=testing
   `;
 
   story('has no priority below that of what is on it, and is never urgent above another [O33]')`

@@ -2,7 +2,7 @@ import type { App } from '../../src/app/core/app.ts';
 import type { Caller } from '../../src/app/core/caller.ts';
 import { findQueue } from '../../src/app/core/find-queue.ts';
 import { isRefusal } from '../../src/app/core/refusal.ts';
-import { findPullRequest, findTargets, readTargetBranch } from '../../src/app/queue/forge-facts.ts';
+import { findPullRequest, findTargets, observePullRequest, readTargetBranch } from '../../src/app/queue/forge-facts.ts';
 import { reportCheck } from '../../src/app/queue/report-check.ts';
 import { findEntry } from '../../src/engine/model/queue.ts';
 import { Fault } from '../../src/lib/fault.ts';
@@ -91,6 +91,8 @@ async function look(app: App, hint: Hint): Promise<void> {
   const known = findEntry(found.queue, prNumber);
   if (known === undefined) return;
   const pr = await findPullRequest(app, found, prNumber);
+  const isStacked = known.pr.below !== undefined || pr?.dependsOn !== undefined;
+  if (isStacked) return void (await observePullRequest(app, found, known, pr));
   const targets = pr && (await findTargets(app, found.id, { prNumber, sha: pr.headSha }));
   await app.queues.run(found.id, (queue) => {
     if (findEntry(queue, prNumber)?.pr !== known.pr) return undefined;

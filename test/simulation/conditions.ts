@@ -29,6 +29,16 @@ export interface Conditions {
   readonly rates: Rates;
   /** Troubles that affect the whole world at once. */
   readonly troubles: readonly Trouble[];
+  /** Absent: no pull request is opened on top of another. */
+  readonly stacks?: Stacks;
+}
+
+/** Asked for on the command line, so that a seed without them stays as it is. */
+export interface Stacks {
+  /** The share of pull requests that are opened on top of another open one. */
+  readonly rate: number;
+  /** At most so many are above each other. */
+  readonly depth: number;
 }
 
 export interface Rates {

@@ -26,6 +26,7 @@ import type { BranchMove, FakeRepository } from '../fake/fake-repository.ts';
 import type { Chapter, Chronicle } from './chronicle.ts';
 import { findUndone } from './movers.ts';
 import { findPausedBeginning, overlap } from './order.ts';
+import { statedBy } from './stacks.ts';
 
 /** The evidence: what is stored, what the forge has, and the true results of CI. */
 export interface Evidence {
@@ -60,6 +61,8 @@ export const OF_LANDINGS: Readonly<Record<string, OfLanding>> = {
   '3 the head that lands is the head submitted': landsWhatWasSubmitted,
   '7 only disjoint entries land untested together': combinesOnlyDisjoint,
   '8 nothing lands twice': landsOnce,
+  'O31 nothing lands before what is below it': landsOnWhatIsBelow,
+  'O43 nothing lands with rewritten commits of what is below it': landsNothingRewritten,
 };
 
 /** Applies only if targets are correct, no check is blind, and the target branch was not red before. */
@@ -256,7 +259,7 @@ function isSameMember(member: Member, part: Part): boolean {
   return member.prNumber === part.prNumber && member.headSha === part.headSha;
 }
 
-function findStay({ chronicle }: Evidence, { landing }: LandingMove, prNumber: number) {
+function findStay({ chronicle }: Pick<Evidence, 'chronicle'>, { landing }: LandingMove, prNumber: number) {
   const candidate = chronicle.candidates.get(landing.request.candidateId);
   const member = candidate && compositionOf(candidate).find((each) => each.prNumber === prNumber);
   return member && chronicle.stays.get(member.submission);
@@ -284,6 +287,43 @@ export function landsOnce({ chronicle, landed }: Evidence, move: LandingMove): s
     if (member === undefined) continue;
     if (landed.has(member.submission)) return `#${prNumber} had landed at ${landed.get(member.submission)?.at}`;
     landed.set(member.submission, move);
+  }
+  return undefined;
+}
+
+/** Each that its text names is merged, or lands just before it, and the target branch shows it. */
+export function landsOnWhatIsBelow({ chronicle, repository }: Evidence, move: LandingMove): string | undefined {
+  const { git, moves } = repository;
+  const { entries } = move.landing.request;
+  const wasRewound = moves.some(({ from, to, landing }) => landing === undefined && !isOnTop(git, from, to));
+  for (const [index, { prNumber }] of entries.entries()) {
+    const stay = findStay({ chronicle }, move, prNumber);
+    for (const below of stay === undefined ? [] : statedBy(stay.entry)) {
+      if (entries.slice(0, index).some((other) => other.prNumber === below)) continue;
+      if (repository.findPullRequest(below)?.status !== 'merged') return `#${prNumber} lands without #${below}`;
+      const landed = [...chronicle.stays.values()].findLast(({ entry }) => entry.prNumber === below)?.entry.landed;
+      const isLost = landed !== undefined && git.findCommit(landed.sha) === undefined;
+      if (landed === undefined || isLost || wasRewound || git.isAncestor(landed.sha, move.to)) continue;
+      return `#${prNumber} lands, and the branch has no #${below}`;
+    }
+  }
+  return undefined;
+}
+
+/** A head below it that it contains, and that is in no later head and not in the branch, was rewritten. */
+export function landsNothingRewritten({ chronicle, repository }: Evidence, move: LandingMove): string | undefined {
+  const { git } = repository;
+  for (const { prNumber, headSha } of move.landing.request.entries) {
+    const stay = findStay({ chronicle }, move, prNumber);
+    for (const below of stay === undefined ? [] : statedBy(stay.entry)) {
+      const stays = [...chronicle.stays.values()].filter(({ entry }) => entry.prNumber === below);
+      const last = stays.at(-1)?.entry;
+      if (last?.landed === undefined || git.findCommit(last.pr.headSha) === undefined) continue;
+      const former = stays.flatMap(({ heads }) => [...heads] as Sha[]).filter((head) => git.findCommit(head));
+      const isRewritten = (head: Sha) => git.isAncestor(head, headSha) && !git.isAncestor(head, last.pr.headSha);
+      const head = former.find((each) => isRewritten(each) && !git.isAncestor(each, move.from));
+      if (head !== undefined) return `#${prNumber} brings ${head}, which #${below} had and has no more`;
+    }
   }
   return undefined;
 }

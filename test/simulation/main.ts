@@ -25,6 +25,8 @@ times as fast. The same seed plans the same; what happens first may differ. A ru
   --seed X         only this one
   --jobs J         how many threads (one for each core)
   --bail           stop after the first seed that fails
+  --stack-rate R   the share of pull requests on top of another open one, from 0 to 1 (0); only in the model
+  --stack-depth D  at most so many above each other (5)
   --verbose        a line for each seed
   --help           this
 
@@ -41,6 +43,8 @@ const options = {
   seed: { type: 'string' },
   forge: { type: 'string', default: 'model' },
   jobs: { type: 'string' },
+  'stack-rate': { type: 'string', default: '0' },
+  'stack-depth': { type: 'string', default: '5' },
   bail: { type: 'boolean', default: false },
   verbose: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
@@ -48,11 +52,12 @@ const options = {
 
 process.exitCode = await runCommand(process.argv.slice(2), { help: HELP, parse, run });
 
-async function run({ seeds, forge, jobs, isBailing, isVerbose }: ReturnType<typeof parse>): Promise<number> {
+async function run({ seeds, forge, stacks, jobs, isBailing, isVerbose }: ReturnType<typeof parse>): Promise<number> {
   const summary = new Summary(forge === 'model' ? MUST_OCCUR : []);
   await runSeeds({
     seeds,
     forge,
+    stacks,
     jobs,
     isBailing,
     onReport: (report) => tell(summary, report, isVerbose),
@@ -67,10 +72,13 @@ function parse(args: readonly string[]) {
   const { values } = parseArgs({ args: [...args], options });
   const from = toNumber('seed', values.seed ?? values.from);
   const count = values.seed === undefined ? toNumber('seeds', values.seeds) : 1;
+  const [rate, depth] = [Number(values['stack-rate']), toNumber('stack-depth', values['stack-depth'])];
+  if (!(rate >= 0 && rate <= 1)) throw new TypeError('--stack-rate must be a number from 0 to 1');
   if (values.forge !== 'model' && values.forge !== 'github') throw new TypeError('--forge must be model or github');
   return {
     forge: values.forge as ForgeKind,
     seeds: Array.from({ length: count }, (_, index) => from + index),
+    stacks: rate === 0 ? undefined : { rate, depth },
     jobs: values.jobs === undefined ? undefined : toNumber('jobs', values.jobs),
     isBailing: values.bail,
     isVerbose: values.verbose,

@@ -3,7 +3,7 @@ import { updateQueue } from '../../src/app/queue/queues.ts';
 import { setImpactedTargets } from '../../src/app/queue/set-impacted-targets.ts';
 import { submitPullRequest } from '../../src/app/queue/submit-pull-request.ts';
 import type { PrNumber } from '../../src/engine/model/pull-request.ts';
-import type { RequestableQueueState } from '../../src/engine/model/queue.ts';
+import { findEntry, type RequestableQueueState } from '../../src/engine/model/queue.ts';
 import type { QueueSettings } from '../../src/engine/model/settings.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
 import type { Prng } from '../../src/lib/prng.ts';
@@ -17,6 +17,7 @@ import { AREAS, type Conditions, drawSettingsChange, listByWeight } from './cond
 import type { Coverage } from './coverage.ts';
 import type { Servers } from './servers.ts';
 import type { SimWorld } from './sim-world.ts';
+import type { Stacker } from './stacks.ts';
 
 export interface PeopleOptions {
   readonly world: SimWorld;
@@ -29,6 +30,8 @@ export interface PeopleOptions {
   readonly chronicle: Chronicle;
   readonly coverage: Coverage;
   readonly random: Prng;
+  /** Absent: nobody stacks. */
+  readonly stacker?: Stacker;
 }
 
 export const OTHER_BRANCH = 'release';
@@ -98,6 +101,24 @@ export class People {
     return true;
   }
 
+  /** In the calm phase, authors rebase what contains rewritten commits, and submit what others wait for. */
+  mendStacks(): void {
+    const { repository, stacker, chronicle } = this.#options;
+    if (stacker === undefined || repository.findHead(BRANCH) === undefined) return;
+    for (const { prNumber, pr } of valuesOf(chronicle.queue.entries)) {
+      for (const { number } of pr.below ?? [])
+        if (findEntry(chronicle.queue, number) === undefined && stacker.mayTryAgain(number)) this.#submit(number);
+      if (!pr.blockReasons.includes('stackNeedsRebase') || !repository.isOpen(prNumber)) continue;
+      const made = this.#make(stacker.findGround(prNumber) ?? repository.getHead(BRANCH), 'own');
+      const change = stacker.state(prNumber, made);
+      this.note(`the author rebases #${prNumber}`);
+      this.#test(repository.push(prNumber, change, { isForced: true, on: stacker.findGround(prNumber) }));
+      this.#note(prNumber, change);
+      this.upload(prNumber);
+      this.#submit(prNumber);
+    }
+  }
+
   /** Adds a line to the report. */
   note(text: string): void {
     this.#options.chronicle.note(`-- ${text}`);
@@ -134,10 +155,15 @@ export class People {
   #open(trait?: Trait): void {
     const { repository, world, conditions } = this.#options;
     if (repository.findHead(BRANCH) === undefined) return;
-    const change = this.#make(repository.getHead(BRANCH), trait);
+    const { stacker } = this.#options;
+    const below = trait === undefined ? stacker?.pickBelow() : undefined;
+    const on = below === undefined ? undefined : repository.getPullRequestHead(below);
+    const made = this.#make(on ?? repository.getHead(BRANCH), trait);
+    const change = below === undefined ? made : (stacker as Stacker).put(made, below);
     const isDraft = this.#random.chance(0.05);
-    const { number, headSha } = repository.openPullRequest({ base: BRANCH, isDraft, ...change });
+    const { number, headSha } = repository.openPullRequest({ base: BRANCH, isDraft, on, ...change });
     this.#note(number, change);
+    stacker?.note(number, change, below);
     this.#test(headSha);
     if (this.#random.chance(conditions.settings.mode === 'PARALLEL' ? 0.9 : 0.4)) {
       world.schedule(this.#random.between(0, 3_000), () => this.upload(number));
@@ -203,8 +229,11 @@ export class People {
     const { repository, world } = this.#options;
     if (!repository.isOpen(number)) return;
     const isForced = this.#random.chance(0.3);
-    const change = this.#make(isForced ? repository.getHead(BRANCH) : repository.getPullRequestHead(number));
-    const sha = repository.push(number, change, { isForced, isUntrusted: this.#random.chance(0.2) });
+    const on = this.#options.stacker?.findGround(number);
+    const start = isForced ? (on ?? repository.getHead(BRANCH)) : repository.getPullRequestHead(number);
+    const made = this.#make(start);
+    const change = this.#options.stacker?.state(number, made) ?? made;
+    const sha = repository.push(number, change, { isForced, isUntrusted: this.#random.chance(0.2), on });
     this.#note(number, change);
     this.#test(sha);
     if (this.#random.chance(0.7)) world.schedule(this.#random.between(0, 6_000), () => this.upload(number));
@@ -213,7 +242,8 @@ export class People {
 
   catchUp(number: PrNumber): void {
     const { repository, world } = this.#options;
-    const sha = repository.isOpen(number) ? repository.updatePullRequest(number) : undefined;
+    const message = this.#options.stacker?.messageOf(number);
+    const sha = repository.isOpen(number) ? repository.updatePullRequest(number, message) : undefined;
     if (sha === undefined) return;
     this.#test(sha);
     this.upload(number);

@@ -17,7 +17,7 @@ import { createBadMerging } from './bad-merging.ts';
 import { Jury } from './blame.ts';
 import type { Chapter } from './chronicle.ts';
 import { BRANCH, Clients, REPO } from './clients.ts';
-import { AREAS, CHECKS, type Conditions, drawConditions } from './conditions.ts';
+import { AREAS, CHECKS, type Conditions, drawConditions, type Stacks } from './conditions.ts';
 import { withFakeResults } from './fake-results.ts';
 import {
   type Evidence,
@@ -36,12 +36,14 @@ import { prepareStore, QUEUE_ID } from './prepare-store.ts';
 import { runToItsEnd } from './run-to-its-end.ts';
 import { Servers } from './servers.ts';
 import { SimWorld } from './sim-world.ts';
+import { isWaitingRightly, Stacker } from './stacks.ts';
 import { Troubles } from './troubles.ts';
 import { truthOf } from './truth.ts';
 import { Witness } from './witness.ts';
 
 export interface RunOptions {
   readonly seed: number;
+  readonly stacks?: Stacks | undefined;
 }
 
 export interface RunReport {
@@ -68,8 +70,8 @@ const MAX_TASKS = 200_000;
 /** The last nudge comes after every late message has arrived. */
 const NUDGES = [1, 6, 30];
 
-export function simulate({ seed }: RunOptions): Promise<RunReport> {
-  return runToItsEnd(new Run(seed, createMemoryStore()));
+export function simulate({ seed, stacks }: RunOptions): Promise<RunReport> {
+  return runToItsEnd(new Run(seed, createMemoryStore(), stacks));
 }
 
 /** One run of one seed: the world, its contents and its observers. */
@@ -93,9 +95,9 @@ class Run {
   readonly #late = new Set<string>();
   #ticks = 0;
 
-  constructor(seed: number, store: Store) {
+  constructor(seed: number, store: Store, stacks: Stacks | undefined) {
     const world = new SimWorld({ seed, maxTasks: MAX_TASKS });
-    const conditions = drawConditions(world.random.fork(), seed);
+    const conditions = { ...drawConditions(world.random.fork(), seed), ...(stacks && { stacks }) };
     this.#world = world;
     this.#conditions = conditions;
     this.#bare = store;
@@ -125,7 +127,10 @@ class Run {
     };
     const isBlind = conditions.rates.ci.blind > 0;
     this.#jury = new Jury(chronicle, truthOf({ repository: this.#repository, ci: this.#ci, isBlind }));
+    const stacker =
+      stacks && new Stacker({ ...stacks, repository: this.#repository, random: new Prng(`stacks ${seed}`) });
     this.#people = new People({
+      ...(stacker && { stacker }),
       world,
       conditions,
       repository: this.#repository,
@@ -200,6 +205,7 @@ class Run {
     const detail = 'Simulated.';
     const forge = new FakeForge(this.#repository, {
       marksLanded: true,
+      listsCommits: this.#conditions.stacks !== undefined,
       isUndecided: (number) => (this.#undecided.get(number) ?? 0) > this.#world.now,
       ...(isDirect ? { passedChecks: (head) => this.#ci.record.names('passed', head) } : {}),
       refuseBuild: ({ candidateId }) =>
@@ -418,14 +424,17 @@ class Run {
     return findStuck(this.#evidence, (entry) => this.#isAdmissible(entry));
   }
 
-  #isAdmissible({ prNumber, submission, targets }: Entry): boolean {
+  #isAdmissible(entry: Entry): boolean {
+    const { prNumber, submission, targets } = entry;
     const { queue } = this.#witness.chronicle;
     const pr = this.#repository.findPullRequest(prNumber);
     const target = this.#repository.findHead(BRANCH);
     if (pr?.status !== 'open' || target === undefined) return true;
-    if (pr.base !== BRANCH) return false;
+    if (pr.base !== BRANCH || isWaitingRightly(this.#repository, entry)) return false;
     const needsTargets = queue.settings.mode === 'PARALLEL' && submission > queue.submissionsBeforeParallel;
     if (needsTargets && targets === undefined) return true;
+    // It is applied to those below it, where it conflicts with nothing until it is built.
+    if (entry.pr.dependsOn !== undefined) return true;
     const head = this.#repository.getPullRequestHead(prNumber);
     return this.#repository.git.merge(target, head).kind === 'clean';
   }
@@ -437,6 +446,7 @@ class Run {
     if (queue.state === 'PAUSED' || queue.state === 'DRAINING') people.update({}, 'RUNNING');
     // The operator repairs a red target branch. Every other hold ends without help.
     if (queue.hold !== undefined) people.repairTarget();
+    people.mendStacks();
     if (NUDGES.includes(this.#ticks)) this.#nudge();
     this.#ticks += 1;
     if (this.#world.now < deadline) this.#world.schedule(TICK_MS, () => this.#tick(deadline));

@@ -61,11 +61,13 @@ export class Summary {
 /** Everything needed to debug a failed seed, and the command to run it again. */
 export function describeFailure({ seed, forge, failure, lastEvents, conditions }: RunReport): string {
   const { settings, rates: _rates, ...others } = conditions;
+  const { stacks } = conditions;
+  const options = stacks === undefined ? '' : ` --stack-rate ${stacks.rate} --stack-depth ${stacks.depth}`;
   return [
     ...lastEvents.map((line) => `  ${line.slice(0, 400)}`),
     `  settings: ${JSON.stringify(settings)}`,
     `  conditions: ${JSON.stringify(others)}`,
     `seed ${seed}: ${failure}`,
-    `again: npm run simulate --${forge === undefined ? '' : ` --forge ${forge}`} --seed ${seed}`,
+    `again: npm run simulate --${forge === undefined ? '' : ` --forge ${forge}`} --seed ${seed}${options}`,
   ].join('\n');
 }

@@ -1,9 +1,10 @@
 import type { Sha } from '../../src/lib/sha.ts';
-import { replay } from '../fake/fake-candidates.ts';
+import { replay, standInFor } from '../fake/fake-candidates.ts';
 import type { FakeCi } from '../fake/fake-ci.ts';
 import type { FakeRepository } from '../fake/fake-repository.ts';
 import type { Truth } from './blame.ts';
 import { BRANCH } from './clients.ts';
+import { headsBelow } from './stacks.ts';
 
 export interface TruthOptions {
   readonly repository: FakeRepository;
@@ -22,14 +23,21 @@ export function truthOf({ repository, ci, isBlind }: TruthOptions): Truth {
       return tree === undefined ? undefined : git.getTree(tree).files;
     },
     ownPaths: (head, base) => {
-      const fork = hasBoth(head, base) ? git.findMergeBase(head, base) : undefined;
-      if (fork === undefined) return undefined;
+      const shared = hasBoth(head, base) ? git.findMergeBase(head, base) : undefined;
+      if (shared === undefined) return undefined;
+      // What is below it counts as theirs.
+      const heads = [shared, ...headsBelow(repository, head)].map((sha) => git.getCommit(sha));
+      const fork = heads.reduce((one, other) => (other.generation > one.generation ? other : one)).sha;
       return new Set(git.listChanges(git.getCommit(fork).tree, git.getCommit(head).tree).keys());
     },
     conflicts: (head, base, method) => {
       if (!hasBoth(head, base)) return undefined;
-      if (method === 'REBASE') return replay(git, git.getCommit(base), head) === undefined;
-      return git.merge(base, head).kind !== 'clean';
+      const below = headsBelow(repository, head).filter((sha) => isMerged(repository, sha));
+      const entry = { headSha: head, ...(below.length > 0 && { below }) };
+      if (method === 'REBASE') return replay(git, git.getCommit(base), entry) === undefined;
+      if (below.length === 0) return git.merge(base, head).kind !== 'clean';
+      const target = method === 'SQUASH' ? standInFor(git, git.getCommit(base), entry) : base;
+      return git.mergeOnAllBases(target, head).kind !== 'clean';
     },
     record: ci.record,
     isStillThere: (prNumber, head) => {
@@ -38,4 +46,10 @@ export function truthOf({ repository, ci, isBlind }: TruthOptions): Truth {
     },
     isBlind,
   };
+}
+
+function isMerged(repository: FakeRepository, head: Sha): boolean {
+  return repository
+    .listPullRequests()
+    .some(({ number, status }) => status === 'merged' && repository.findPullRequestHead(number) === head);
 }

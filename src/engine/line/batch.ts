@@ -116,8 +116,9 @@ class GroupFormer {
   // SPEC O37
   joinStack(entry: Entry): boolean {
     const draft = this.drafts.at(-1);
-    if (draft === undefined || needsOf(entry).length === 0 || draft.entries[0]?.clearedBySearch !== undefined)
-      return false;
+    if (draft === undefined || needsOf(entry).length === 0) return false;
+    const cleared = draft.entries[0]?.clearedBySearch;
+    if (cleared !== undefined && cleared !== entry.clearedBySearch) return false;
     const isOnIt = entriesBelow(this.#queue, entry).some((other) => draft.entries.includes(other));
     if (!isOnIt || !isCarriedBy(this.#queue, draft.entries, entry, 'with line')) return false;
     if (isOnlyUrgentLanding(this.#queue) && isUrgent(draft)) return false;

@@ -29,26 +29,31 @@ export function entriesAbove(queue: Queue, prNumber: PrNumber): readonly Entry[]
   return [...valuesOf(queue.entries)].filter((entry) => entry.pr.below !== undefined && isOnIt(entry));
 }
 
-/** Those that keep it from its admission: they are not in the line. */
+/** Those that keep it from its admission. */
 // SPEC O30
 export function missingBelow(queue: Queue, entry: Entry): readonly Below[] {
   const { landingMode, mergeMethod } = queue.settings;
   // The API of a forge squashes by the bases that it finds, and not by those of the tested commit.
   const isOneByOne = landingMode === 'API' && mergeMethod !== 'MERGE_COMMIT';
+  return isOneByOne ? needsOf(entry) : awayBelow(queue, entry);
+}
+
+/** Those below it that are not in the line. */
+export function awayBelow(queue: Queue, entry: Entry): readonly Below[] {
   return needsOf(entry).filter(({ number }) => {
     const other = findEntry(queue, number);
-    return other === undefined || !isAdmitted(other) || isOneByOne;
+    return other === undefined || !isAdmitted(other);
   });
 }
 
 const HOUR_MS = 3_600_000;
 
-/** Ready but for those below. */
+/** Ready but for those below that are not in the line. An entry that waits for the queue alone does not count. */
 export function waitingForBelow(queue: Queue): readonly Entry[] {
   const waiting: Entry[] = [];
   for (const prNumber of walk(queue.index.ready)) {
     const entry = findEntry(queue, prNumber);
-    if (entry?.pr.below !== undefined && missingBelow(queue, entry).length > 0) waiting.push(entry);
+    if (entry?.pr.below !== undefined && awayBelow(queue, entry).length > 0) waiting.push(entry);
   }
   return waiting;
 }

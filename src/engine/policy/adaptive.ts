@@ -143,7 +143,12 @@ function provenGroup(queue: Queue, pool: readonly Entry[]): readonly Entry[] {
 // SPEC K20
 function nextGroup(queue: Queue, pool: readonly Entry[]): readonly Entry[] {
   const peers = peersOf(queue, pool);
-  const cleared = peers.filter(({ isCleared }) => isCleared);
+  // One below them may have come back with another head, and is untested.
+  const cleared = carriedOnly(
+    queue,
+    peers.filter(({ isCleared }) => isCleared),
+    'with line',
+  );
   const untested = new Set(
     golombGroup(
       queue,
