@@ -63,9 +63,9 @@ const REPLACED = {
  * feature alone, by no more than the feature was granted.
  */
 const BUDGET: Readonly<Record<string, number>> = {
-  'src without the page, bench, scripts and examples': 746_500,
-  'the page': 59_500,
-  tests: 777_000,
+  'src without the page, bench, scripts and examples': 757_000,
+  'the page': 60_600,
+  tests: 791_000,
 };
 
 /** Below its budget by more than this share, a part has shrunk, and the budget follows. */

@@ -244,7 +244,8 @@ export function startRepair(work: Work): void {
   if (candidatesFor(work.queue, 'repair').length > 0) return;
   for (const prNumber of walk(work.queue.index.pending)) {
     const entry = entryOf(work, prNumber);
-    if (!isPossibleRepair(hold, entry) || entry.repairTriedOn === head.ordinal || needsOf(entry).length > 0) continue;
+    if (needsOf(entry).length > 0) continue;
+    if (!isPossibleRepair(hold, entry) || entry.repairTriedOn === head.ordinal) continue;
     const plan = { purpose: { kind: 'repair' as const }, base: head, beneath: [], parent: undefined };
     const candidate = addCandidate(work, { ...plan, members: [toMember(entry)] });
     keep(work, { ...entry, place: inLine(candidate), wasTested: true, repairTriedOn: head.ordinal });
