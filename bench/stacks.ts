@@ -11,7 +11,7 @@ const REFS = 20_000;
 const DEPTH = 50;
 const ROUNDS = 7;
 
-/** What a pull request at the top of a stack is built on, in a repository with many pull requests. */
+/** The commits below a pull request at the top of a stack, in a repository with many pull requests. */
 export async function run(): Promise<void> {
   progress(`stacks: ${DEPTH} above each other among ${REFS} pull requests`);
   const folder = mkdtempSync(join(tmpdir(), 'sluice-stacks-'));

@@ -66,7 +66,7 @@ describe('a stack on plain git', () => {
     await queue.untilEntry(upper, ({ state }) => state === 'MERGED');
   });
 
-  it('asks for a rebase when what is below it was rewritten [O35] [O43]', async () => {
+  it('asks for a rebase when the one below was rewritten [O35] [O43]', async () => {
     const queue = await world.aQueue();
     const [lower = 0, upper = 0] = await openStack(queue, 2);
     await queue.submit(lower);

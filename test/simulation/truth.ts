@@ -25,7 +25,7 @@ export function truthOf({ repository, ci, isBlind }: TruthOptions): Truth {
     ownPaths: (head, base) => {
       const shared = hasBoth(head, base) ? git.findMergeBase(head, base) : undefined;
       if (shared === undefined) return undefined;
-      // What is below it counts as theirs.
+      // The pull requests below it count as theirs.
       const heads = [shared, ...headsBelow(repository, head)].map((sha) => git.getCommit(sha));
       const fork = heads.reduce((one, other) => (other.generation > one.generation ? other : one)).sha;
       return new Set(git.listChanges(git.getCommit(fork).tree, git.getCommit(head).tree).keys());

@@ -36,7 +36,7 @@ interface SubmitPullRequest extends EntryRef {
   readonly noBatch?: boolean | undefined;
   /** It repairs a red branch. Undefined: unchanged. */
   readonly repair?: boolean | undefined;
-  /** What it is based on is submitted first. */
+  /** The pull requests that it is based on are submitted too. */
   readonly submitStack?: boolean | undefined;
   /** The expected head. Undefined: any. */
   readonly sha?: Sha | undefined;
@@ -141,7 +141,7 @@ async function viewNow(app: App, caller: Caller, input: SubmitPullRequest): Answ
 
 const LONGEST_STACK = 100;
 
-/** What it is based on, the nearest first. All or nothing: each is looked at before the first one is submitted. */
+/** The pull requests that it is based on, the nearest first. All or nothing: each is looked at before the first one is submitted. */
 // SPEC O44
 async function listBelow(app: App, caller: Caller, input: SubmitPullRequest): Answer<readonly PrNumber[]> {
   const members: PrNumber[] = [];

@@ -171,7 +171,7 @@ export function releaseFromSearch(work: Work, entry: Entry, because: Because): v
   releaseAbove(work, entry.prNumber, searchNumberOf(entry), because);
 }
 
-/** What is built on an entry does not stay in a search without it. */
+/** Entries built on one do not stay in a search without it. */
 // SPEC O38
 export function releaseAbove(work: Work, prNumber: PrNumber, search: number | undefined, because: Because): void {
   for (const above of search === undefined ? [] : entriesAbove(work.queue, prNumber)) {
