@@ -29,7 +29,7 @@ describe('the ladder of a stack', () => {
     );
   });
 
-  it('calls a member that is in the target branch merged, whatever its last stay in the queue was', () => {
+  it('calls a member in the target branch merged, even if its last stay in the queue ended otherwise', () => {
     const entry = member(7, 'PENDING', [{ prNumber: 5, isMerged: true }]);
     assert.deepEqual(told(entry, [member(5, 'CANCELLED')]), ['7* PENDING', '5 MERGED']);
   });
