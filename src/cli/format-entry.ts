@@ -67,7 +67,7 @@ export function formatRecord(record: EntryRecord): string {
     ['Forecast', forecast && clean(forecast)],
     ['Priority', `${record.priorityName} (${record.priorityValue})${record.noBatch ? ', never in a batch' : ''}`],
     ['Built on', formatBelow(record.dependsOn, record.waitsFor)],
-    ['Below', record.dependents?.map((number) => `#${number}`).join(', ')],
+    ['Built on it', record.dependents?.map((number) => `#${number}`).join(', ')],
     ['Head', record.prSha],
     ['Targets', impactedTargets && formatTargets(impactedTargets)],
     ['Passed in', record.verifiedByTestRun === null ? undefined : clean(record.verifiedByTestRun)],

@@ -73,11 +73,11 @@ function adviceFor(queue: Queue, entry: Entry, codes: readonly string[]): string
     ...(codes.includes('BASE_BRANCH_MISMATCH')
       ? [`Change its base to ${branch}, or submit it to the queue of ${pr.baseBranch}.`]
       : []),
-    ...missingBelow(queue, entry).flatMap(({ number }) =>
-      findEntry(queue, number) !== undefined
-        ? []
-        : `Submit #${number}, or have it submitted with this one (submitStack).`,
-    ),
+    ...missingBelow(queue, entry)
+      .filter(({ number }) => findEntry(queue, number) === undefined)
+      .map(({ number, by }) =>
+        by === 'base' ? `Submit #${number}, or have it submitted with this one (submitStack).` : `Submit #${number}.`,
+      ),
     ...(codes.includes('NOT_MERGEABLE') ? pr.blockReasons.flatMap((block) => blockAdvice(pr, block) ?? []) : []),
     ...(codes.includes('IMPACTED_TARGETS_MISSING') ? ['Upload its impacted targets, or wait until CI does.'] : []),
   ];

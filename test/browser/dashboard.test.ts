@@ -85,7 +85,7 @@ describe('the dashboard', () => {
       .first()
       .click();
     await page.waitForURL(server.url + pathOf('pr', String(lower)));
-    await page.locator('.ladder [aria-current]').getByText(`#${lower}`).waitFor();
+    await page.locator('.ladder [aria-current="true"]').getByText(`#${lower}`).waitFor();
     await rungs
       .first()
       .getByRole('link', { name: `#${upper}` })

@@ -195,6 +195,18 @@ describe('the page of a pull request', () => {
     assert.deepEqual(heads, [pr.headSha, OTHER_HEAD]);
   });
 
+  it('says in its check what it waits for, where it left the line with one that it is built on [G48] [O39]', async () => {
+    await world.update({ commentsEnabled: false });
+    const lower = await world.submit();
+    const upper = await world.submit({ below: [{ number: lower.number, by: 'stated' }] });
+    await world.pagesUpdated();
+    await world.cancel(lower.number);
+    await world.pagesUpdated();
+    const check = [...world.pages.checks.values()].find(({ headSha }) => headSha === upper.headSha);
+    assert.deepEqual([check?.status, check?.title], ['QUEUED', 'Submitted, not ready yet']);
+    assert.match(check?.summary ?? '', /It depends on #\d+, which is not in the queue/);
+  });
+
   it('completes the check run of a submission also if the next one began before the update [G143]', async () => {
     const pr = await submitShown();
     await world.cancel(pr.number);

@@ -197,7 +197,7 @@ describe('the comment on a pull request', () => {
     ] as const) {
       const shown = situation('TESTING', count, above as unknown as readonly PrNumber[]);
       assert.ok(linesOf(shown).includes(line), linesOf(shown).join('\n'));
-      assert.ok(renderCheckRun(shown)?.summary.split('\n').includes(line));
+      assert.ok(renderCheckRun(shown).summary.split('\n').includes(line));
     }
     const many = linesOf(situation('TESTING', 30, []));
     assert.ok(

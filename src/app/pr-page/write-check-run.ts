@@ -20,7 +20,6 @@ export function planCheckRun(page: PageWrite, note: Note, { loaded, entry, facts
     return { ...partOf(page, loaded, { noted: last, draft }), isPreliminary: true };
   }
   const full = renderCheckRun(facts);
-  if (full === undefined) return undefined;
   // An open check run is completed also after the setting was switched off: it would run for ever.
   // A push removed the entry, and its new head was never in the queue.
   const isOnItsHead = entry.admission !== undefined && entry.because.reason !== 'PR_PUSHED_TO';
@@ -133,15 +132,12 @@ const MAX_SUMMARY = 60_000;
 
 type CheckText = Pick<CheckRunDraft, 'name' | 'status' | 'conclusion' | 'title' | 'summary'>;
 
-/** The state of the pull request as a check run on its head. Undefined before its admission. */
+/** The state of the pull request as a check run on its head. */
 // SPEC G48
-export function renderCheckRun(situation: PageFacts): CheckText | undefined {
-  const { state } = situation.entry;
-  const step = STEPS[state];
-  if (step === undefined) return undefined;
+export function renderCheckRun(situation: PageFacts): CheckText {
   return {
     name: checkNameOf(situation.branch),
-    ...step,
+    ...STEPS[situation.entry.state],
     title: tame(titleOf(situation), 250),
     summary: joinLines(renderSituation(situation).slice(1), MAX_SUMMARY, '*There is more.*').trim(),
   };
@@ -151,8 +147,9 @@ function checkNameOf(branch: string): string {
   return `Sluice (${tame(branch, 200)})`;
 }
 
-const STEPS: { readonly [State in EntryState]: Pick<CheckRunDraft, 'status' | 'conclusion'> | undefined } = {
-  NOT_READY: undefined,
+const STEPS: { readonly [State in EntryState]: Pick<CheckRunDraft, 'status' | 'conclusion'> } = {
+  // After its admission: it left the line with one that it is built on.
+  NOT_READY: { status: 'QUEUED', conclusion: undefined },
   PENDING: { status: 'QUEUED', conclusion: undefined },
   TESTING: { status: 'IN_PROGRESS', conclusion: undefined },
   PENDING_FAILURE: { status: 'IN_PROGRESS', conclusion: undefined },

@@ -3,63 +3,51 @@ import { keyOf, queueBody, touches } from '../../core/places.ts';
 import type { PullRequest } from '../../core/replies.ts';
 import { useResource } from '../../core/resource.ts';
 import { type QueuePlace, toPath } from '../../core/route.ts';
-import { ladderOf, neighboursOf, type Rung } from '../../model/ladder.ts';
+import { ladderOf } from '../../model/ladder.ts';
 import { lookOfEntry } from '../../model/state.ts';
 import { State } from '../../ui/shape.tsx';
 
 interface Props {
   readonly place: QueuePlace;
   readonly entry: PullRequest;
-  readonly at: string | undefined;
+  readonly isPast: boolean;
 }
 
-/** The pull requests that this one is built on, and those that are built on it. */
-export function Ladder({ place, entry, at }: Props) {
-  const numbers = neighboursOf(entry);
-  return numbers.length === 0 ? null : <Rungs {...{ place, entry, at, numbers }} />;
-}
+/** As many as the server answers at once. */
+const MAX_READ = 50;
 
-function Rungs({ place, entry, at, numbers }: Props & { readonly numbers: readonly number[] }) {
-  const body = { ...queueBody(place), prs: numbers.map((number) => ({ number })) };
+/** The pull requests that this one is built on, and those that are built on it. Their states of the past are not asked for. */
+export function Ladder({ place, entry, isPast }: Props) {
+  const numbers = ladderOf(entry, []).flatMap(({ prNumber }) => (prNumber === entry.prNumber ? [] : prNumber));
+  const prs = numbers.slice(0, MAX_READ).map((number) => ({ number }));
   const members = useResource<readonly PullRequest[] | undefined>(
-    `stack ${keyOf(place)} ${numbers.join()} ${at}`,
+    `stack ${keyOf(place)} ${numbers.join()} ${isPast}`,
     async (signal) => {
-      // The states of the past would be a question for each.
-      if (at !== undefined) return undefined;
-      return (await call(place.org, 'getSubmittedPullRequests', body, { signal })).pullRequests;
+      if (isPast || prs.length === 0) return undefined;
+      return (await call(place.org, 'getSubmittedPullRequests', { ...queueBody(place), prs }, { signal })).pullRequests;
     },
     { isTouchedBy: (event) => touches(place, event) },
   );
+  if (numbers.length === 0) return null;
   return (
     <section aria-label="Stack">
       <h2>Stack</h2>
       <ol class="ladder" reversed>
-        {ladderOf(entry, members.value ?? []).map((rung) => (
-          <RungLine key={rung.prNumber} place={place} rung={rung} isRead={members.value !== undefined} />
-        ))}
+        {ladderOf(entry, members.value ?? []).map(({ prNumber, prTitle, state }) => {
+          const look = lookOfEntry(state);
+          const isShown = prNumber === entry.prNumber;
+          return (
+            <li key={prNumber} class={`tone-${look.tone}`} aria-current={isShown}>
+              {isShown ? <b>#{prNumber}</b> : <a href={toPath({ page: 'pr', ...place, prNumber })}>#{prNumber}</a>}
+              <span>{prTitle}</span>
+              {(members.value ?? state) !== undefined && (
+                <State look={state === 'MERGED' ? { ...look, word: 'Merged' } : look} />
+              )}
+            </li>
+          );
+        })}
       </ol>
       <p class="muted">The lower ones land on {place.branch} first.</p>
     </section>
-  );
-}
-
-function RungLine({
-  place,
-  rung,
-  isRead,
-}: {
-  readonly place: QueuePlace;
-  readonly rung: Rung;
-  readonly isRead: boolean;
-}) {
-  const { prNumber, title, state, isPresent } = rung;
-  const look = lookOfEntry(state);
-  const merged = state === 'MERGED' ? { ...look, word: 'Merged' } : look;
-  return (
-    <li class={`tone-${look.tone}`} {...(isPresent && { 'aria-current': 'true' as const })}>
-      {isPresent ? <strong>#{prNumber}</strong> : <a href={toPath({ page: 'pr', ...place, prNumber })}>#{prNumber}</a>}
-      <span>{title}</span>
-      {(isRead || state !== undefined) && <State look={merged} />}
-    </li>
   );
 }

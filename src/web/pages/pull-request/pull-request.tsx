@@ -41,7 +41,9 @@ export function PullRequestPage({ prNumber, ...place }: Props) {
   return (
     <>
       <QueueHead place={place} tab="pr" />
-      <Loaded of={entry}>{(value) => <Shown place={place} entry={value} at={at} onChange={entry.refresh} />}</Loaded>
+      <Loaded of={entry}>
+        {(value) => <Shown place={place} entry={value} isPast={at !== undefined} onChange={entry.refresh} />}
+      </Loaded>
     </>
   );
 }
@@ -49,12 +51,11 @@ export function PullRequestPage({ prNumber, ...place }: Props) {
 interface ShownProps {
   readonly place: QueuePlace;
   readonly entry: PullRequest;
-  /** An instant of the past. */
-  readonly at: string | undefined;
+  readonly isPast: boolean;
   readonly onChange: () => void;
 }
 
-function Shown({ place, entry, at, onChange }: ShownProps) {
+function Shown({ place, entry, isPast, onChange }: ShownProps) {
   const {
     prNumber,
     prTitle,
@@ -76,7 +77,7 @@ function Shown({ place, entry, at, onChange }: ShownProps) {
         <h1>
           <span class="number">#{prNumber}</span> {prTitle}
         </h1>
-        {at === undefined && <PullRequestActions place={place} entry={entry} onChange={onChange} />}
+        {!isPast && <PullRequestActions place={place} entry={entry} onChange={onChange} />}
       </div>
       <p class="muted by">
         {prAuthor} · <Sha sha={prSha} /> · {entry.priorityName} priority
@@ -126,7 +127,7 @@ function Shown({ place, entry, at, onChange }: ShownProps) {
           )}
         </section>
       )}
-      <Ladder place={place} entry={entry} at={at} />
+      <Ladder place={place} entry={entry} isPast={isPast} />
       <Failing place={place} entry={entry} />
       {reasons.length > 0 && (
         <section aria-label="Why">
