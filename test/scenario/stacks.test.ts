@@ -95,6 +95,24 @@ describe('a stack', () => {
     pass A                → A=merged B=testing
   `;
 
+  for (const optimizationMode of ['OFF', 'ADAPTIVE']) {
+    story(`goes on one by one with ${optimizationMode} when a merge API squashes from now on [O30] [O31]`)`
+      with landingMode=API mergeMethod=MERGE_COMMIT concurrency=1 optimizationMode=${optimizationMode}
+      stack A B; submit C A B           → C=testing AB=pending
+      set mergeMethod=SQUASH; pass C    → testing A
+      pass A; pass B                    → AB=merged
+    `;
+  }
+
+  story('leaves a search in which what is below it had passed, when that is set back [O31] [O38]')`
+    with optimizationMode=ADAPTIVE confirmFailures=AUTO concurrency=3
+    stack A B; together A C B D; fail ACBD; pass HEAD
+    hold landers; pass ~AC → testing ~AC+B
+    foreign X; fail AC     → testing ~AC+B ~AC ~A HEAD
+    fail HEAD              → testing nothing; ABCD=pending
+    foreign Y              → testing ACB ~D
+  `;
+
   story('has no priority below that of what is on it, and is never urgent above another [O33]')`
     pause; stack A B C; submit A low; submit D medium; submit B C urgent; resume
       → order A B C D

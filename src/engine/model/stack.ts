@@ -32,10 +32,12 @@ export function entriesAbove(queue: Queue, prNumber: PrNumber): readonly Entry[]
 /** Those that keep it from its admission. */
 // SPEC O30
 export function missingBelow(queue: Queue, entry: Entry): readonly Below[] {
-  const { landingMode, mergeMethod } = queue.settings;
-  // The API of a forge squashes by the bases that it finds, and not by those of the tested commit.
-  const isOneByOne = landingMode === 'API' && mergeMethod !== 'MERGE_COMMIT';
-  return isOneByOne ? needsOf(entry) : awayBelow(queue, entry);
+  return landsOneByOne(queue) ? needsOf(entry) : awayBelow(queue, entry);
+}
+
+/** The API of a forge squashes by the bases that it finds, and not by those of the tested commit. */
+function landsOneByOne({ settings: { landingMode, mergeMethod } }: Queue): boolean {
+  return landingMode === 'API' && mergeMethod !== 'MERGE_COMMIT';
 }
 
 /** Those below it that are not in the line. */
@@ -62,11 +64,12 @@ export function lonelyUntil({ settings }: Queue, { unreadySince }: Entry): Insta
   return unreadySince + (settings.notReadyTimeoutHours || 24) * HOUR_MS;
 }
 
-/** An entry below it is out of the line, so that no run can test both. */
+/** No run can test it with those below it: one is out of the line, or the settings changed after its admission. */
 export function isHeldBelow(queue: Queue, entry: Entry): boolean {
-  return entriesBelow(queue, entry).some(
-    (other) => other.place.kind === 'search' || other.place.kind === 'aside' || isHeldBelow(queue, other),
-  );
+  const below = entriesBelow(queue, entry);
+  const isHeld = (other: Entry) =>
+    other.place.kind === 'search' || other.place.kind === 'aside' || isHeldBelow(queue, other);
+  return below.length > 0 && (landsOneByOne(queue) || below.some(isHeld));
 }
 
 /** Whether the group contains everything below the entry, or the line does. */
