@@ -90,9 +90,16 @@ describe('a stack', () => {
 
   story('is not given up while it waits for one that is in the line [O36] [O4]')`
     with landingMode=API mergeMethod=SQUASH notReadyTimeoutHours=1 testingTimeoutMinutes=0
-    stack A B; submit A B → A=testing B=waiting
-    wait 30h              → A=testing B=waiting
-    pass A                → A=merged B=testing
+    stack A B C; submit A B C → A=testing BC=waiting
+    wait 30h                  → A=testing BC=waiting
+    pass A                    → A=merged B=testing
+  `;
+
+  story('begins to wait anew when what is below it leaves [O36]')`
+    with landingMode=API mergeMethod=SQUASH notReadyTimeoutHours=1 testingTimeoutMinutes=0
+    stack A B C; submit A B C; wait 30h; fail A → A=failed BC=waiting
+    wait 59m                                    → BC=waiting
+    wait 2m                                     → B=cancelled
   `;
 
   for (const optimizationMode of ['OFF', 'ADAPTIVE']) {
