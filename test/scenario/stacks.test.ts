@@ -99,9 +99,34 @@ describe('a stack', () => {
 
   story('is not given up while it waits for one that is in the line [O36] [O4]')`
     with landingMode=API mergeMethod=SQUASH notReadyTimeoutHours=1 testingTimeoutMinutes=0
-    stack A B; submit A B → A=testing B=waiting
-    wait 30h              → A=testing B=waiting
-    pass A                → A=merged B=testing
+    stack A B C; submit A B C → A=testing BC=waiting
+    wait 30h                  → A=testing BC=waiting
+    pass A                    → A=merged B=testing
+  `;
+
+  story('begins to wait anew when what is below it leaves [O36]')`
+    with landingMode=API mergeMethod=SQUASH notReadyTimeoutHours=1 testingTimeoutMinutes=0
+    stack A B C; submit A B C; wait 30h; fail A → A=failed BC=waiting
+    wait 59m                                    → BC=waiting
+    wait 2m                                     → B=cancelled
+  `;
+
+  for (const optimizationMode of ['OFF', 'ADAPTIVE']) {
+    story(`goes on one by one with ${optimizationMode} when a merge API squashes from now on [O30] [O31]`)`
+      with landingMode=API mergeMethod=MERGE_COMMIT concurrency=1 optimizationMode=${optimizationMode}
+      stack A B; submit C A B           → C=testing AB=pending
+      set mergeMethod=SQUASH; pass C    → testing A
+      pass A; pass B                    → AB=merged
+    `;
+  }
+
+  story('leaves a search in which what is below it had passed, when that is set back [O31] [O38]')`
+    with optimizationMode=ADAPTIVE confirmFailures=AUTO concurrency=3
+    stack A B; together A C B D; fail ACBD; pass HEAD
+    hold landers; pass ~AC → testing ~AC+B
+    foreign X; fail AC     → testing ~AC+B ~AC ~A HEAD
+    fail HEAD              → testing nothing; ABCD=pending
+    foreign Y              → testing ACB ~D
   `;
 
   story('has no priority below that of what is on it, and is never urgent above another [O33]')`

@@ -300,8 +300,10 @@ export function landsOnWhatIsBelow({ chronicle, repository }: Evidence, move: La
     const stay = findStay({ chronicle }, move, prNumber);
     for (const below of stay === undefined ? [] : statedBy(stay.entry)) {
       if (entries.slice(0, index).some((other) => other.prNumber === below)) continue;
-      if (repository.findPullRequest(below)?.status !== 'merged') return `#${prNumber} lands without #${below}`;
-      const landed = [...chronicle.stays.values()].findLast(({ entry }) => entry.prNumber === below)?.entry.landed;
+      const last = [...chronicle.stays.values()].findLast(({ entry }) => entry.prNumber === below)?.entry;
+      const isMerged = repository.findPullRequest(below)?.status === 'merged' || last?.state === 'MERGED';
+      if (!isMerged) return `#${prNumber} lands without #${below}`;
+      const landed = last?.landed;
       const isLost = landed !== undefined && git.findCommit(landed.sha) === undefined;
       if (landed === undefined || isLost || wasRewound || git.isAncestor(landed.sha, move.to)) continue;
       return `#${prNumber} lands, and the branch has no #${below}`;
@@ -310,19 +312,17 @@ export function landsOnWhatIsBelow({ chronicle, repository }: Evidence, move: La
   return undefined;
 }
 
-/** A head below it that it contains, and that is in no later head and not in the branch, was rewritten. */
+/** The head below it that it had when it was read is in what landed of that, or was never in it. */
 export function landsNothingRewritten({ chronicle, repository }: Evidence, move: LandingMove): string | undefined {
   const { git } = repository;
   for (const { prNumber, headSha } of move.landing.request.entries) {
-    const stay = findStay({ chronicle }, move, prNumber);
-    for (const below of stay === undefined ? [] : statedBy(stay.entry)) {
-      const stays = [...chronicle.stays.values()].filter(({ entry }) => entry.prNumber === below);
-      const last = stays.at(-1)?.entry;
-      if (last?.landed === undefined || git.findCommit(last.pr.headSha) === undefined) continue;
-      const former = stays.flatMap(({ heads }) => [...heads] as Sha[]).filter((head) => git.findCommit(head));
-      const isRewritten = (head: Sha) => git.isAncestor(head, headSha) && !git.isAncestor(head, last.pr.headSha);
-      const head = former.find((each) => isRewritten(each) && !git.isAncestor(each, move.from));
-      if (head !== undefined) return `#${prNumber} brings ${head}, which #${below} had and has no more`;
+    const entry = findStay({ chronicle }, move, prNumber)?.entry;
+    for (const { number, by, headSha: was } of entry?.pr.below ?? []) {
+      const last = [...chronicle.stays.values()].findLast((stay) => stay.entry.prNumber === number)?.entry;
+      if (by === 'ancestor' || was === undefined || last?.landed === undefined) continue;
+      if (git.findCommit(last.pr.headSha) === undefined || git.isAncestor(was, move.from)) continue;
+      if (git.isAncestor(was, headSha) && !git.isAncestor(was, last.pr.headSha))
+        return `#${prNumber} brings ${was}, which #${number} had and has no more`;
     }
   }
   return undefined;

@@ -1,6 +1,7 @@
 import { targetsOf } from '../../src/engine/model/footprint.ts';
 import { type Entry, findCandidate, type Queue } from '../../src/engine/model/queue.ts';
 import { composedWithOf } from '../../src/engine/model/roster.ts';
+import { isHeldBelow } from '../../src/engine/model/stack.ts';
 import type { ImpactedTargets } from '../../src/engine/model/targets.ts';
 import { changedKeys, getIn, valuesOf } from '../../src/lib/int-map.ts';
 import type { Chapter } from './chronicle.ts';
@@ -29,6 +30,11 @@ export class Turns {
       const place = this.#places.get(getIn(queue.entries, prNumber)?.submission ?? 0);
       if (because.reason === 'TARGET_BRANCH_AT_FAULT' && place !== undefined) place.isMoved = true;
     }
+    // What is below it is out of the line, and both wait.
+    for (const entry of valuesOf(queue.entries)) {
+      const place = isHeldBelow(queue, entry) ? this.#places.get(entry.submission) : undefined;
+      if (place !== undefined) place.isMoved = true;
+    }
     const landed = ended.filter((entry) => entry.landed !== undefined && entry.admission !== undefined);
     for (const [index, entry] of landed.entries()) {
       const others = [...valuesOf(queue.entries), ...landed.slice(index + 1)];
@@ -39,9 +45,11 @@ export class Turns {
   }
 
   #follow(entry: Entry | undefined): void {
+    const known = this.#places.get(entry?.submission ?? 0);
+    // It left the line for what is below it. The others go on, also when it is back in its place.
+    if (known !== undefined && entry?.admission === undefined) known.isMoved = true;
     if (entry?.admission === undefined) return;
     const { submission, admission, priority, targets } = entry;
-    const known = this.#places.get(submission);
     if (known === undefined || known.admission !== admission.ordinal) {
       const place = { admission: admission.ordinal, priority: priority.value, targets, isMoved: isOutOfLine(entry) };
       this.#places.set(submission, place);

@@ -7,6 +7,7 @@ import {
   FIRST_FREEZE_SEED,
   FIRST_QUARANTINE_SEED,
   FIRST_TROUBLED_SEED,
+  type Stacks,
 } from './conditions.ts';
 import { MUST_OCCUR } from './coverage.ts';
 import { FROZEN_SEEDS } from './frozen-seeds.ts';
@@ -14,21 +15,22 @@ import { simulate } from './simulate.ts';
 import { describeFailure, Summary } from './summary.ts';
 import { TROUBLES } from './troubles.ts';
 
-/** 73 in all, besides the frozen ones. `npm run simulate` runs thousands. */
+/** 81 in all, besides the frozen ones. `npm run simulate` runs thousands. */
 const SEEDS = 20;
 const QUARANTINE_SEEDS = 12;
 const API_SEEDS = 12;
 const TROUBLED_SEEDS = 11;
 const ADAPTIVE_SEEDS = 10;
 const FREEZE_SEEDS = 8;
+const STACKED_SEEDS = 8;
 /** Rare events are searched for in this many times as many seeds. */
 const MAX_ROUNDS = 10;
 const FEW = 10;
 const OF_MERGING = ['broken off after', 'broken off before', 'foreign push after', 'foreign push before', 'refused'];
 
 /** In this thread: other test files use the other cores, and a thread for each test would load and compile all again. */
-async function runAll(seeds: readonly number[], summary = new Summary([])): Promise<Summary> {
-  for (const seed of seeds) summary.add(await simulate({ seed }));
+async function runAll(seeds: readonly number[], summary = new Summary([]), stacks?: Stacks): Promise<Summary> {
+  for (const seed of seeds) summary.add(await simulate({ seed, stacks }));
   const [first] = summary.failed;
   const others = summary.failed.map(({ seed }) => seed).join(' ');
   if (first !== undefined) assert.fail(`${describeFailure(first)}\nfailed seeds: ${others}`);
@@ -108,6 +110,12 @@ describe('simulation', () => {
 
   it('keeps every invariant where the queue sizes its own groups and searches [K8] [K11] [K13]', async () => {
     await runUntilSeen({ from: FIRST_ADAPTIVE_SEED, count: ADAPTIVE_SEEDS, sights: ['state.FAILED', 'state.MERGED'] });
+  });
+
+  it('keeps every invariant where pull requests are stacked, also under seeds that once broke one [O31] [O35] [O43]', async () => {
+    const found = [110, 416, 433, 10_164, 1_000_101, 1_000_113, 2_000_138];
+    const summary = await runAll([...found, ...listSeeds(1, STACKED_SEEDS)], undefined, { rate: 0.3, depth: 5 });
+    assert.ok(summary.hasSeen('reason.STACKED_PR_BELOW_LEFT'));
   });
 
   it('keeps every invariant where freezes begin and end [Q13] [Q21]', async () => {

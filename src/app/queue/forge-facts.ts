@@ -55,6 +55,8 @@ export async function observePullRequest(
     const present = findEntry(queue, prNumber);
     // Equal, not identical: a queue that is loaded again has new objects.
     isLatest = present === undefined || isSame(present.pr, entry.pr);
+    // In the line it was read without what is below it, for which it has left the line meanwhile.
+    if (present !== undefined && isAdmitted(entry) && !isAdmitted(present)) isLatest = false;
     if (present === undefined || !isLatest) return undefined;
     return { kind: 'pull_request_observed', at: app.clock.now(), prNumber, pr, targets };
   });

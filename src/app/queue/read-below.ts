@@ -21,27 +21,31 @@ export async function withBelow(
   found: FoundQueue,
   pr: PullRequestFacts,
   known?: Entry,
+  why: 'observed' | 'submitted' = 'observed',
 ): Promise<PullRequestFacts> {
-  const dependsOn = known === undefined ? pr.dependsOn : known.pr.dependsOn;
+  const isTextNew = known === undefined || why === 'submitted';
+  const dependsOn = isTextNew ? pr.dependsOn : known.pr.dependsOn;
   const isSameHead = known?.pr.headSha === pr.headSha;
   const chained = pr.baseBranch === found.queue.branch ? undefined : await findChain(app, found, pr);
   const numbers = [...(dependsOn ?? [])].flatMap((each) => ('number' in each ? each.number : []));
-  const ancestors = isSameHead
-    ? known.pr.below?.filter(({ by }) => by === 'ancestor')
-    : await findAncestors(app, found, pr);
+  const ancestors =
+    isSameHead && !isTextNew
+      ? known.pr.below?.filter(({ by }) => by === 'ancestor')
+      : await findAncestors(app, found, pr);
   const drafts = [
     ...(chained === undefined ? [] : [{ number: chained, by: 'base' as const }]),
     ...numbers.filter((number) => number !== chained).map((number) => ({ number, by: 'stated' as const })),
   ].filter(({ number }) => number !== pr.number);
   const kept = pr.baseBranch === found.queue.branch ? keptBases(found, known) : [];
   const needed = new Set([...drafts, ...kept].map(({ number }) => number));
-  const stated = await Promise.all(drafts.map((draft) => readOne(app, found, draft, isSameHead ? known : undefined)));
-  const below = [...stated, ...kept, ...(ancestors ?? []).filter(({ number }) => !needed.has(number))];
+  const read = await Promise.all(drafts.map((draft) => readOne(app, found, draft, isSameHead ? known : undefined)));
+  const others = (ancestors ?? []).filter(({ number }) => !needed.has(number));
+  const below = [...read.map((each) => each.below), ...kept, ...others];
   const waitsFor = await listOpenElsewhere(app, found, dependsOn ?? []);
   const facts = { ...pr, ...present({ dependsOn }), ...(waitsFor.length > 0 && { waitsFor }) };
   if (below.length === 0) return facts;
   const judged = chained === undefined ? facts : { ...facts, ...(await judge(app, found, pr.number)) };
-  return withRebase(app, found, clearConflict({ ...judged, below }));
+  return withRebase(app, found, clearConflict({ ...judged, below }), read);
 }
 
 const LONGEST_CHAIN = 100;
@@ -100,13 +104,22 @@ async function readOne(
   found: FoundQueue,
   draft: Pick<Below, 'number' | 'by'>,
   known: Entry | undefined,
-): Promise<Below> {
+): Promise<ReadBelow> {
   const before = known?.pr.below?.find(({ number }) => number === draft.number);
   const live = findEntry(found.queue, draft.number);
   const pr = live?.pr ?? (await find(app, found, draft.number));
   const isMerged = live === undefined && (before?.isMerged === true || pr?.status === 'merged');
   const headSha = before?.headSha ?? pr?.headSha;
-  return { ...draft, ...present({ headSha }), ...(isMerged && { isMerged: true as const }) };
+  return {
+    below: { ...draft, ...present({ headSha }), ...(isMerged && { isMerged: true as const }) },
+    now: pr?.headSha,
+  };
+}
+
+interface ReadBelow {
+  readonly below: Below;
+  /** Its head, or the one that was merged. Undefined: it is gone. */
+  readonly now: Sha | undefined;
 }
 
 function find(app: App, { repository, queue }: FoundQueue, number: PrNumber) {
@@ -150,13 +163,18 @@ async function listOpenElsewhere(
   return urls.filter((_, index) => isOpen[index]);
 }
 
-/** A pull request below it was rewritten, and it contains the commits of before. */
+/** A pull request below it was rewritten, also if it has landed since, and it contains the commits of before. */
 // SPEC O43
-async function withRebase(app: App, found: FoundQueue, pr: PullRequestFacts): Promise<PullRequestFacts> {
-  for (const { number, headSha, isMerged } of pr.below ?? []) {
-    const now = isMerged ? undefined : findEntry(found.queue, number)?.pr.headSha;
-    if (headSha === undefined || now === undefined || now === headSha) continue;
-    if (await isRewritten(app, found, { pr, was: headSha, now })) return needsRebase(pr);
+async function withRebase(
+  app: App,
+  found: FoundQueue,
+  pr: PullRequestFacts,
+  read: readonly ReadBelow[],
+): Promise<PullRequestFacts> {
+  for (const { below, now } of read) {
+    const was = below.headSha;
+    if (was === undefined || now === undefined || now === was) continue;
+    if (await isRewritten(app, found, { pr, was, now })) return needsRebase(pr);
   }
   return pr;
 }

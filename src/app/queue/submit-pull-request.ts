@@ -67,14 +67,14 @@ async function prepare(app: App, caller: Caller, input: SubmitPullRequest): Answ
     found.queue.entries.size === 0 ? readTargetBranch(app, found) : undefined,
   ]);
   if (read === undefined) return pullRequestNotFound(input);
-  const pr = await withBelow(app, found, read);
+  const known = findEntry(found.queue, read.number);
+  const pr = await withBelow(app, found, read, known, 'submitted');
   if (pr.status !== 'open') return notEnqueueable(pr, input.targetBranch);
   // SPEC E16
   if (input.sha !== undefined && input.sha !== pr.headSha) {
     const sentence = `The head of pull request #${pr.number} is ${pr.headSha}, not ${input.sha}.`;
     return refuse('PULL_REQUEST_NOT_ENQUEUEABLE', `${sentence} Look at what it is now, and submit that.`);
   }
-  const known = findEntry(found.queue, pr.number);
   const wasLive = known !== undefined;
   if (!wasLive && (await hasLanded(app, found, pr)))
     return notEnqueueable({ ...pr, status: 'merged' }, found.queue.branch);

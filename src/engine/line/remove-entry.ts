@@ -20,8 +20,12 @@ export function removeEntry(work: Work, entry: Entry, end: Move): void {
 // SPEC O35
 function leaveLineAbove(work: Work, { prNumber }: Entry): void {
   for (const above of entriesAbove(work.queue, prNumber)) {
-    if (!isAdmitted(above)) keep(work, { ...above, unreadySince: work.at });
-    if (!isAdmitted(above) || isLanding(work.queue, above)) continue;
+    if (!isAdmitted(above)) {
+      keep(work, { ...above, unreadySince: work.at });
+      leaveLineAbove(work, above);
+      continue;
+    }
+    if (isLanding(work.queue, above)) continue;
     const because: Because = { reason: 'STACKED_PR_BELOW_LEFT', prNumber };
     takeOut(work, [above], because);
     leaveSearches(work, entryOf(work, above.prNumber), because);

@@ -168,14 +168,18 @@ export function releaseFromSearch(work: Work, entry: Entry, because: Because): v
   leaveSearches(work, entry, because);
   const released = { ...entryOf(work, entry.prNumber), place: WAITING, wasTested: true };
   move(work, released, { to: 'PENDING', ...because });
-  releaseAbove(work, entry.prNumber, searchNumberOf(entry), because);
+  releaseAbove(work, entry.prNumber, because);
 }
 
-/** Entries built on one do not stay in a search without it. */
+/** Entries built on one do not stay in a search without it: it may be one of the survivors there. */
 // SPEC O38
-export function releaseAbove(work: Work, prNumber: PrNumber, search: number | undefined, because: Because): void {
-  for (const above of search === undefined ? [] : entriesAbove(work.queue, prNumber)) {
-    if (searchNumberOf(above) === search) releaseFromSearch(work, above, because);
+export function releaseAbove(work: Work, prNumber: PrNumber, because: Because): void {
+  for (const above of entriesAbove(work.queue, prNumber)) {
+    const number = searchNumberOf(entryOf(work, above.prNumber));
+    const search = number === undefined ? undefined : findSearch(work.queue, number);
+    const isInside = (member: Member) => member.prNumber === prNumber;
+    if (search === undefined || [...search.survivors, ...search.members].some(isInside)) continue;
+    releaseFromSearch(work, above, because);
   }
 }
 

@@ -4,6 +4,7 @@ import { walk } from '../../lib/sorted-list.ts';
 import { WAITING } from './place.ts';
 import type { Below, PrNumber } from './pull-request.ts';
 import { type Entry, findEntry, isAdmitted, type Queue } from './queue.ts';
+import { isReady, readinessOf } from './readiness.ts';
 
 /**
  * A pull request may be built on others, the entries below it. It is never ahead of them, and no run tests it without
@@ -29,26 +30,34 @@ export function entriesAbove(queue: Queue, prNumber: PrNumber): readonly Entry[]
   return [...valuesOf(queue.entries)].filter((entry) => entry.pr.below !== undefined && isOnIt(entry));
 }
 
-/** Those that keep it from its admission. */
+/** Those that keep it from its admission: they are not in the line. */
 // SPEC O30
 export function missingBelow(queue: Queue, entry: Entry): readonly Below[] {
-  const { landingMode, mergeMethod } = queue.settings;
-  // The API of a forge squashes by the bases that it finds, and not by those of the tested commit.
-  const isOneByOne = landingMode === 'API' && mergeMethod !== 'MERGE_COMMIT';
-  return isOneByOne ? needsOf(entry) : awayBelow(queue, entry);
+  return landsOneByOne(queue) ? needsOf(entry) : needsOf(entry).filter(({ number }) => !isInLine(queue, number));
 }
 
-/** Those below it that are not in the line. */
+/** The API of a forge squashes by the bases that it finds, and not by those of the tested commit. */
+function landsOneByOne({ settings: { landingMode, mergeMethod } }: Queue): boolean {
+  return landingMode === 'API' && mergeMethod !== 'MERGE_COMMIT';
+}
+
+function isInLine(queue: Queue, number: PrNumber): boolean {
+  const entry = findEntry(queue, number);
+  return entry !== undefined && isAdmitted(entry);
+}
+
+/** Those below it that wait for somebody. One that waits for its turn does not count. */
 export function awayBelow(queue: Queue, entry: Entry): readonly Below[] {
   return needsOf(entry).filter(({ number }) => {
     const other = findEntry(queue, number);
-    return other === undefined || !isAdmitted(other);
+    if (other === undefined || isAdmitted(other)) return other === undefined;
+    return !isReady(readinessOf(queue, other)) || awayBelow(queue, other).length > 0;
   });
 }
 
 const HOUR_MS = 3_600_000;
 
-/** Ready but for those below that are not in the line. An entry that waits for the queue alone does not count. */
+/** Ready but for those below, of which one waits for somebody. */
 export function waitingForBelow(queue: Queue): readonly Entry[] {
   const waiting: Entry[] = [];
   for (const prNumber of walk(queue.index.ready)) {
@@ -62,11 +71,12 @@ export function lonelyUntil({ settings }: Queue, { unreadySince }: Entry): Insta
   return unreadySince + (settings.notReadyTimeoutHours || 24) * HOUR_MS;
 }
 
-/** An entry below it is out of the line, so that no run can test both. */
+/** No run can test it with those below it: one is out of the line, or the settings changed after its admission. */
 export function isHeldBelow(queue: Queue, entry: Entry): boolean {
-  return entriesBelow(queue, entry).some(
-    (other) => other.place.kind === 'search' || other.place.kind === 'aside' || isHeldBelow(queue, other),
-  );
+  const below = entriesBelow(queue, entry);
+  const isHeld = (other: Entry) =>
+    other.place.kind === 'search' || other.place.kind === 'aside' || isHeldBelow(queue, other);
+  return below.length > 0 && (landsOneByOne(queue) || below.some(isHeld));
 }
 
 /** Whether the group contains everything below the entry, or the line does. */

@@ -117,7 +117,7 @@ function confirmFront(work: Work, number: number, run: Candidate): void {
   const bisection = beginSearch(work, begun, search);
   keepCandidate(work, { ...run, namedFor: branchSubjectOf(run), purpose: { kind: 'bisection', bisection } });
   regroupRest(work, number, 0, behindFailedRun(own));
-  for (const { prNumber } of own) releaseAbove(work, prNumber, number, behindFailedRun(own));
+  for (const { prNumber } of own) releaseAbove(work, prNumber, behindFailedRun(own));
 }
 
 function isOneOf(members: readonly Member[]): (member: Member) => boolean {
