@@ -69,6 +69,21 @@ export function commitContract(name: string, createWorld: () => Promise<GitWorld
         assert.equal(await bench.git('rev-list', '--count', `${bench.base}..${commits.sha}`), '3');
       });
 
+      test('a conflict of a stacked pull request names the entry ahead that is to blame [C70]', async () => {
+        const other = await bench.open('In the way', { files: { 'a.txt': lines({ 5: 'other' }) } });
+        const lower = await bench.open('Lower', { files: { 'a.txt': lines({ 20: 'lower' }) } });
+        const { number } = await bench.world.openPullRequest('main', { files: { 'c.txt': 'c' } });
+        const headSha = await bench.world.commitTo(`refs/pull/${number}/head`, lower.headSha, {
+          files: { 'a.txt': lines({ 5: 'upper', 20: 'upper' }) },
+        });
+        const upper = { prNumber: number, headSha, title: 'Upper', author: 'Ada', below: [lower.headSha] };
+        const answer = await bench.world.forge.buildCandidate(bench.request([other, lower, upper]));
+        assert.deepEqual(answer, {
+          ...{ kind: 'conflict', prNumber: number, culprit: other.prNumber },
+          files: ['a.txt'],
+        });
+      });
+
       test('a squash has one parent, the title, the author of the head and the others as trailers [C42]', async () => {
         const [one, two] = await bench.openTwoOnOneFile();
         const built = await bench.build([one, two]);

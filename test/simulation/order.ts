@@ -30,7 +30,7 @@ export class Turns {
       const place = this.#places.get(getIn(queue.entries, prNumber)?.submission ?? 0);
       if (because.reason === 'TARGET_BRANCH_AT_FAULT' && place !== undefined) place.isMoved = true;
     }
-    // What is below it is out of the line, and both wait.
+    // One below it is out of the line, and both wait.
     for (const entry of valuesOf(queue.entries)) {
       const place = isHeldBelow(queue, entry) ? this.#places.get(entry.submission) : undefined;
       if (place !== undefined) place.isMoved = true;

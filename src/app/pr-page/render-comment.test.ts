@@ -181,7 +181,7 @@ describe('the comment on a pull request', () => {
     assert.ok(text.endsWith(` [Live on the dashboard](${dashboard}).</sub>`), text);
   });
 
-  it('names the pull requests below and above it, until it lands, as the check does [O39]', () => {
+  it('names the pull requests below and above it until it lands, as the check does [O39]', () => {
     const numbers = (count: number) => Array.from({ length: count }, (_, index) => (5 + index) as PrNumber);
     const situation = (state: EntryState, count: number, above: readonly PrNumber[]): PageFacts => {
       const below = numbers(count).map((number) => ({ number, by: 'base' as const }));

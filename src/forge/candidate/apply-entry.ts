@@ -16,7 +16,7 @@ export interface Tip {
 /** The settings that, beside the entries, decide the bytes of a candidate's commits. */
 type Recipe = Pick<BuildRequest, 'candidateId' | 'mergeMethod' | 'plannedAt' | 'proofKey'>;
 
-interface Application {
+export interface Application {
   readonly tip: Tip;
   readonly entry: CandidateEntry;
   /** Heads of the entries already in the tip. A squash names no co-author from their commits. */
@@ -50,7 +50,7 @@ export async function conflicts(git: CommitStore, recipe: Recipe, application: A
  * second time. The stand-in has the tree of the tip and those commits as parents.
  */
 // SPEC C70
-async function targetOf(git: CommitStore, recipe: Recipe, { tip, entry }: Application): Promise<Sha> {
+export async function targetOf(git: CommitStore, recipe: Recipe, { tip, entry }: Application): Promise<Sha> {
   if (entry.below === undefined || recipe.mergeMethod === 'MERGE_COMMIT') return tip.sha;
   const below = await presentCommits(git, entry.below);
   return below.length === 0 ? tip.sha : writeStandIn(git, recipe, { tree: tip.tree, parents: [tip.sha, ...below] });

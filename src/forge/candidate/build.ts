@@ -1,7 +1,17 @@
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { CommitStore, GitRepository, StoredCommit } from '../../git/git.ts';
 import type { BuildAnswer, BuildRequest, CandidateEntry } from '../forge.ts';
-import { type Assembled, addEmptyCommit, applyEntry, assemble, conflicts, getCommit, type Tip } from './apply-entry.ts';
+import {
+  type Application,
+  type Assembled,
+  addEmptyCommit,
+  applyEntry,
+  assemble,
+  conflicts,
+  getCommit,
+  type Tip,
+  targetOf,
+} from './apply-entry.ts';
 import { candidateRef, changeOwnRefs } from './candidate-refs.ts';
 import { readRequiredSources } from './required-sources.ts';
 
@@ -39,7 +49,7 @@ async function assembleCandidate(git: CommitStore, request: BuildRequest, base: 
   if (conflicting !== undefined) {
     const ahead = [...beneath, ...members.slice(0, tips.length)];
     const culprit = await findCulprit(git, request, { base, ahead, conflicting });
-    const files = await listConflicts(git, tips.at(-1) ?? start, conflicting);
+    const files = await listConflicts(git, request, { tip: tips.at(-1) ?? start, entry: conflicting, ahead: [] });
     return { kind: 'conflict', prNumber: conflicting.prNumber, culprit, ...files };
   }
   return { kind: 'tip', tip: tips.at(-1) ?? (await addEmptyCommit(git, request, start)) };
@@ -57,8 +67,9 @@ function conflictBeneath({ members }: BuildRequest, culprit: CandidateEntry): As
 }
 
 /** A rebase may conflict where a merge does not; then no file is named. */
-async function listConflicts(git: CommitStore, tip: Tip, { headSha }: CandidateEntry) {
-  const merge = await git.testMerge({ target: tip.sha, head: headSha });
+async function listConflicts(git: CommitStore, request: BuildRequest, application: Application) {
+  const target = await targetOf(git, request, application);
+  const merge = await git.testMerge({ target, head: application.entry.headSha });
   return merge.kind === 'conflict' ? { files: merge.files } : {};
 }
 
@@ -66,6 +77,12 @@ interface Conflict {
   readonly base: Tip;
   readonly ahead: readonly CandidateEntry[];
   readonly conflicting: CandidateEntry;
+}
+
+/** As on a tip that lacks these entries. */
+function withoutBelow({ below = [], ...entry }: CandidateEntry, others: readonly CandidateEntry[]): CandidateEntry {
+  const heads = new Set(others.map(({ headSha }) => headSha));
+  return { ...entry, below: below.filter((sha) => !heads.has(sha)) };
 }
 
 /** Finds the first entry ahead that makes the merge conflict. Undefined when it conflicts with the base alone. */
@@ -76,13 +93,15 @@ async function findCulprit(
 ): Promise<PrNumber | undefined> {
   const without: Conflict['base']['sha'][] = [];
   let tip = base;
-  if (await conflicts(git, request, { tip, entry: conflicting, ahead: without })) return undefined;
-  for (const entry of ahead) {
+  const isConflict = (later: readonly CandidateEntry[]) =>
+    conflicts(git, request, { tip, entry: withoutBelow(conflicting, later), ahead: without });
+  if (await isConflict(ahead)) return undefined;
+  for (const [index, entry] of ahead.entries()) {
     const next = await applyEntry(git, request, { tip, entry, ahead: without });
     if (next === undefined) return entry.prNumber;
     tip = next;
     without.push(entry.headSha);
-    if (await conflicts(git, request, { tip, entry: conflicting, ahead: without })) return entry.prNumber;
+    if (await isConflict(ahead.slice(index + 1))) return entry.prNumber;
   }
   // Only a `parent` that differs from base + beneath gets here. The nearest entry ahead is the best guess.
   return ahead.at(-1)?.prNumber;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { ladderOf } from './ladder.ts';
 
-it('the ladder of a stack goes from the top to the bottom, and calls members in the target branch merged', () => {
+it('the ladder of a stack goes from the top to the bottom, and calls those in the target branch merged', () => {
   const dependsOn = [
     { prNumber: 4, isMerged: true },
     { prNumber: 5, isMerged: false },
