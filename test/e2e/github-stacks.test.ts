@@ -93,6 +93,19 @@ describe('a stack on GitHub', { concurrency: 4 }, () => {
     assert.match(explanation?.summary ?? '', /a required review is missing/);
   });
 
+  test('brings nothing to the target that was merged into another branch [O30] [O40]', async () => {
+    const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
+    const { github, repository } = world;
+    await github.commit(repository, { branch: 'next', files: { 'n.txt': 'n' }, message: 'Begin', author: 'grace' });
+    const lower = await world.open({ base: 'next' });
+    const body = `Depends-On: #${lower.number}`;
+    const upper = await world.open({ body });
+    await github.mergeByHand(lower, 'hopper');
+    world.say(upper, '/sluice merge');
+    const { explanation } = await world.untilState(upper, 'NOT_READY');
+    assert.match(explanation?.summary ?? '', new RegExp(`It depends on #${lower.number}, which is not in the queue`));
+  });
+
   test('is refused its landing when its review is lost with its base, and gets that back [L60]', async () => {
     const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
     wantReview(world, true);

@@ -108,7 +108,9 @@ async function readOne(
   const before = known?.pr.below?.find(({ number }) => number === draft.number);
   const live = findEntry(found.queue, draft.number);
   const pr = live?.pr ?? (await find(app, found, draft.number));
-  const isMerged = live === undefined && (before?.isMerged === true || pr?.status === 'merged');
+  // Merged into another branch, its commits would come to the target with the one above, without its review.
+  const isInTarget = pr?.status === 'merged' && pr.baseBranch === found.queue.branch;
+  const isMerged = live === undefined && (before?.isMerged === true || isInTarget);
   const headSha = before?.headSha ?? pr?.headSha;
   return {
     below: { ...draft, ...present({ headSha }), ...(isMerged && { isMerged: true as const }) },

@@ -317,9 +317,10 @@ function readmit(work: Work, { prNumber, submission, pr, targets }: RemovedPullR
 
 function refresh(work: Work, entry: Entry, read: Entry['pr'], targets: Entry['targets']): void {
   // Its base becomes the target branch shortly before those below it land, and it is on them until then.
-  const { below: _below, ...facts } = read;
+  const { below: _below, dependsOn: _dependsOn, ...facts } = read;
   const isKept = isAdmitted(entry) || findCycle(work.queue, { prNumber: entry.prNumber, pr: read }) !== undefined;
-  const pr = isKept ? { ...facts, ...present({ below: entry.pr.below }) } : read;
+  const { below, dependsOn } = entry.pr;
+  const pr = isKept ? { ...facts, ...present({ below, dependsOn }) } : read;
   const isSameHead = pr.headSha === entry.pr.headSha;
   // Targets and a direct merge belong to one head commit. Those of an earlier head do not count.
   const isDirectMergeSpent = isSameHead && entry.isDirectMergeSpent;
