@@ -72,6 +72,14 @@ describe('a stack', () => {
     submit B       → BC=pending; order D B C
   `;
 
+  story('knows nothing of the former head of a member that is pushed to while it waits [O35]')`
+    with optimizationMode=ADAPTIVE confirmFailures=NEVER
+    stack A B; together A B C; fail ABC
+    pause; pass ~AB; cancel C; cancel A → B=waiting
+    push B; submit A                    → B=waiting
+    resume                              → testing AB; runs ABC ~A ~AB AB
+  `;
+
   story('lands its lower part when a member is broken, and waits for that [O35] [O38]')`
     with batch=true batchingMinSize=5
     stack A B C D E; together A B C D E → testing ABCDE

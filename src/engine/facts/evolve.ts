@@ -305,8 +305,8 @@ function readmit(work: Work, { prNumber, submission, pr, targets }: RemovedPullR
   amend(work, { returning: returning.filter((other) => other !== removal) });
   const { entry } = removal;
   const isUnchanged = pr?.status === 'open' && pr.headSha === entry.pr.headSha && pr.baseBranch === entry.pr.baseBranch;
-  // A pull request that has changed since must be submitted again by its author.
-  if (!isUnchanged) return APPLIED;
+  // A pull request that has changed since must be submitted again by its author. So must one on which others depend now.
+  if (!isUnchanged || findCycle(work.queue, { prNumber, pr }) !== undefined) return APPLIED;
   const { checks } = removal.failure;
   const reason = 'tests' in removal ? 'FAILED_TESTS_FLAKY' : 'TARGET_BRANCH_AT_FAULT';
   const returned = { ...entry, pr, targets, wasTested: true };
@@ -324,12 +324,23 @@ function refresh(work: Work, entry: Entry, read: Entry['pr'], targets: Entry['ta
   const isSameHead = pr.headSha === entry.pr.headSha;
   // Targets and a direct merge belong to one head commit. Those of an earlier head do not count.
   const isDirectMergeSpent = isSameHead && entry.isDirectMergeSpent;
-  const refreshed = { ...entry, pr, targets: isSameHead ? entry.targets : undefined, isDirectMergeSpent };
+  const fresh = isSameHead || entry.heldPlace === undefined ? entry : renewed(work, entry);
+  const refreshed = { ...fresh, pr, targets: isSameHead ? entry.targets : undefined, isDirectMergeSpent };
   const wasReady = isReady(readinessOf(work.queue, entry));
   const since = wasReady && !isReady(readinessOf(work.queue, refreshed)) ? work.at : entry.unreadySince;
   keep(work, { ...refreshed, unreadySince: since });
   if (!isAdmitted(entry) && !isSameTrouble(entry.pr, pr)) tell(work, entry.prNumber);
   if (targets !== undefined) retarget(work, entryOf(work, entry.prNumber), targets);
+}
+
+/** It was in the line at another head. Results belong to submissions, so that the new head is a new one. */
+// SPEC O35
+function renewed(work: Work, entry: Entry): Entry {
+  const submission = work.queue.submissions + 1;
+  amend(work, { submissions: submission });
+  const { because: _because, admission: _admission, heldPlace: _heldPlace, ...untested } = NEW_ENTRY;
+  const { isRepair, raised } = entry;
+  return { ...entry, ...untested, isRepair, raised, submission };
 }
 
 /** The page shows why an entry is not admitted, so that its author can act on it. */
