@@ -96,7 +96,6 @@ export function carriedOnly(queue: Queue, entries: readonly Entry[], line: 'with
 }
 
 /** It keeps its place in the line. */
-// SPEC O35
 export function outOfLine(entry: Entry, now: Instant): Entry {
   return { ...entry, place: WAITING, admission: undefined, heldPlace: entry.admission, unreadySince: now };
 }
