@@ -118,6 +118,13 @@ describe('a tree that passed is not tested again', () => {
 describe('an equal tree that is under test is waited for', () => {
   const PARALLEL = { mode: 'PARALLEL' } as const;
   /** Three pull requests that change nothing, in separate lanes. The first is tested, the others wait for it. */
+  story('a repetition takes the pass of another candidate with its tree [C10] [C30]')`
+    with honorQuarantine=ON
+    hold landings; empty B; submit A B; fail A; repeat A → runs A A+B A
+    fail A+B; pass A                                     → A=passed
+    repeat A+B                                           → AB=passed; runs A A+B A
+  `;
+
   const THREE = 'empty A B C; submit A[x] B[y] C[z] → ABC=testing; runs A';
 
   it('shows no second run to CI, and passes what waited when the run passes [C35]', () => {

@@ -46,12 +46,13 @@ export function beginChecks(work: Work, candidate: Candidate, required: Required
     passCandidate(work, built, 'nothing_required');
     return;
   }
-  // The head passed once. Its test asks whether it still passes. A repetition asks the same of its tree.
-  const isAsked = candidate.purpose.kind === 'head' || candidate.repeats !== undefined;
-  const isReusing = work.queue.settings.reusePassedTrees && !isAsked;
+  // The head passed once. Its test asks whether it still passes.
+  const isReusing = work.queue.settings.reusePassedTrees && candidate.purpose.kind !== 'head';
   const proof = isReusing ? findEqualTree(work.queue, built) : undefined;
   if (proof?.pass !== undefined) passCandidate(work, built, 'reused_run', proof);
-  else if (proof !== undefined) keepCandidate(work, { ...built, sameTreeAs: proof.number });
+  // A repetition is to run beside the others of its tree.
+  else if (proof !== undefined && candidate.repeats === undefined)
+    keepCandidate(work, { ...built, sameTreeAs: proof.number });
   else runChecks(work, built);
 }
 
