@@ -27,7 +27,7 @@ export function fileCauseText({ code, name }: AllCause): string {
 
 const OVERLAPS = 'it overlaps every other pull request.';
 
-/** Where targets come from, and what they are. */
+/** A sentence on the targets of an entry and their source. */
 export function targetsText(targets: ImpactedTargets): string {
   if (targets.kind === 'list') {
     return targets.from === 'sluice'
