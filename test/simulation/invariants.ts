@@ -24,9 +24,11 @@ import { planLanding } from '../fake/fake-candidates.ts';
 import type { FakeCi } from '../fake/fake-ci.ts';
 import type { BranchMove, FakeRepository } from '../fake/fake-repository.ts';
 import type { Chapter, Chronicle } from './chronicle.ts';
+import { BRANCH } from './clients.ts';
 import { findUndone } from './movers.ts';
 import { findPausedBeginning, overlap } from './order.ts';
 import { statedBy } from './stacks.ts';
+import { wasRewound } from './truth.ts';
 
 /** The evidence: what is stored, what the forge has, and the true results of CI. */
 export interface Evidence {
@@ -67,7 +69,7 @@ export const OF_LANDINGS: Readonly<Record<string, OfLanding>> = {
 
 /** Applies only if targets are correct, no check is blind, and the target branch was not red before. */
 export function staysGreen(
-  { ci, chronicle, repository: { git, moves } }: Evidence,
+  { ci, chronicle, repository }: Evidence,
   move: LandingMove,
   protection: readonly string[],
 ): string | undefined {
@@ -76,21 +78,15 @@ export function staysGreen(
   // The judgements of this world are random.
   if (candidate?.pass?.waived !== undefined) return undefined;
   // A pull request from before a force-push brings back what the force-push removed, and its targets do not say so.
-  const wasRewound = moves.some(({ from, to, landing }) => landing === undefined && !isOnTop(git, from, to));
+  const isRewound = wasRewound(repository);
   const isComposed = move.landing.request.composedWith.length > 0;
-  if (candidate !== undefined && isComposed && wasRewound) return undefined;
+  if (candidate !== undefined && isComposed && isRewound) return undefined;
   // Targets are correct for the checks of the branch. An additional check was tested on each side alone.
   const isCommon = (name: string) => !isComposed || protection.includes(name);
   const names = (candidate?.required?.names ?? []).filter(isCommon);
-  const before = git.getCommit(move.from).tree;
+  const before = repository.git.getCommit(move.from).tree;
   const red = names.find((name) => ci.isGreen(before, name) && !ci.isGreen(move.tree, name));
   return red && `${red} is red at ${move.to}`;
-}
-
-/** Collected commits leave the question open and count as removed. */
-function isOnTop(git: Evidence['repository']['git'], from: Sha | undefined, to: Sha | undefined): boolean {
-  if (from === undefined || to === undefined) return true;
-  return git.findCommit(from) !== undefined && git.findCommit(to) !== undefined && git.isAncestor(from, to);
 }
 
 /** Invariants with a memory: see `Turns` and `Jury`, which names its own. */
@@ -293,19 +289,20 @@ export function landsOnce({ chronicle, landed }: Evidence, move: LandingMove): s
 
 /** Each that its text names is merged, or lands just before it, and the target branch shows it. */
 export function landsOnWhatIsBelow({ chronicle, repository }: Evidence, move: LandingMove): string | undefined {
-  const { git, moves } = repository;
+  const { git } = repository;
   const { entries } = move.landing.request;
-  const wasRewound = moves.some(({ from, to, landing }) => landing === undefined && !isOnTop(git, from, to));
+  const isRewound = wasRewound(repository);
   for (const [index, { prNumber }] of entries.entries()) {
     const stay = findStay({ chronicle }, move, prNumber);
     for (const below of stay === undefined ? [] : statedBy(stay.entry)) {
       if (entries.slice(0, index).some((other) => other.prNumber === below)) continue;
       const last = [...chronicle.stays.values()].findLast(({ entry }) => entry.prNumber === below)?.entry;
-      const isMerged = repository.findPullRequest(below)?.status === 'merged' || last?.state === 'MERGED';
+      const pr = repository.findPullRequest(below);
+      const isMerged = (pr?.status === 'merged' && pr.base === BRANCH) || last?.state === 'MERGED';
       if (!isMerged) return `#${prNumber} lands without #${below}`;
       const landed = last?.landed;
       const isLost = landed !== undefined && git.findCommit(landed.sha) === undefined;
-      if (landed === undefined || isLost || wasRewound || git.isAncestor(landed.sha, move.to)) continue;
+      if (landed === undefined || isLost || isRewound || git.isAncestor(landed.sha, move.to)) continue;
       return `#${prNumber} lands, and the branch has no #${below}`;
     }
   }

@@ -106,8 +106,11 @@ export class People {
     const { repository, stacker, chronicle } = this.#options;
     if (stacker === undefined || repository.findHead(BRANCH) === undefined) return;
     for (const { prNumber, pr } of valuesOf(chronicle.queue.entries)) {
-      for (const { number } of pr.below ?? [])
-        if (findEntry(chronicle.queue, number) === undefined && stacker.mayTryAgain(number)) this.#submit(number);
+      for (const { number } of pr.below ?? []) {
+        if (findEntry(chronicle.queue, number) !== undefined || !stacker.mayTryAgain(number)) continue;
+        this.upload(number);
+        this.#submit(number);
+      }
       if (!pr.blockReasons.includes('stackNeedsRebase') || !repository.isOpen(prNumber)) continue;
       const made = this.#make(stacker.findGround(prNumber) ?? repository.getHead(BRANCH), 'own');
       const change = stacker.state(prNumber, made);

@@ -5,6 +5,7 @@ import type { Prng } from '../../src/lib/prng.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import type { MadeChange } from '../fake/change-maker.ts';
 import type { FakeRepository } from '../fake/fake-repository.ts';
+import { BRANCH } from './clients.ts';
 import type { Stacks } from './conditions.ts';
 
 export interface StackerOptions extends Stacks {
@@ -115,5 +116,8 @@ export function headsBelow(repository: FakeRepository, head: Sha): readonly Sha[
 
 /** Something below it has not been merged. */
 export function isWaitingRightly(repository: FakeRepository, entry: Pick<Entry, 'pr'>): boolean {
-  return statedBy(entry).some((number) => repository.findPullRequest(number)?.status !== 'merged');
+  return statedBy(entry).some((number) => {
+    const pr = repository.findPullRequest(number);
+    return pr?.status !== 'merged' || pr.base !== BRANCH;
+  });
 }

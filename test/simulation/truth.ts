@@ -33,6 +33,8 @@ export function truthOf({ repository, ci, isBlind }: TruthOptions): Truth {
     conflicts: (head, base, method) => {
       if (!hasBoth(head, base)) return undefined;
       const below = headsBelow(repository, head).filter((sha) => isMerged(repository, sha));
+      // A merged one may have been taken off the branch again.
+      if (below.length > 0 && wasRewound(repository)) return undefined;
       const entry = { headSha: head, ...(below.length > 0 && { below }) };
       if (method === 'REBASE') return replay(git, git.getCommit(base), entry) === undefined;
       if (below.length === 0) return git.merge(base, head).kind !== 'clean';
@@ -46,6 +48,17 @@ export function truthOf({ repository, ci, isBlind }: TruthOptions): Truth {
     },
     isBlind,
   };
+}
+
+/** Somebody took commits off the target branch. */
+export function wasRewound({ git, moves }: FakeRepository): boolean {
+  return moves.some(({ from, to, landing }) => landing === undefined && !isOnTop(git, from, to));
+}
+
+/** Collected commits leave the question open and count as removed. */
+function isOnTop(git: FakeRepository['git'], from: Sha | undefined, to: Sha | undefined): boolean {
+  if (from === undefined || to === undefined) return true;
+  return git.findCommit(from) !== undefined && git.findCommit(to) !== undefined && git.isAncestor(from, to);
 }
 
 function isMerged(repository: FakeRepository, head: Sha): boolean {
