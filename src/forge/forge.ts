@@ -25,6 +25,8 @@ export interface Forge extends BranchReader, CandidateStore {
   readFiles?(question: FilesQuestion): Promise<readonly NamedFile[] | undefined>;
   /** Old and new names of the files in which the head differs from where it left the base. */
   listChangedFiles?(question: ChangesQuestion): Promise<ChangesAnswer>;
+  /** Undefined if the two merge, or one of them is lost. */
+  showConflict?(question: ConflictQuestion): Promise<ConflictHunks | undefined>;
   /** At most a thousand, newest first. Absent at hosted forges, where a base branch says what a pull request is built on. */
   listOwnCommits?(question: OwnCommitsQuestion): Promise<readonly Sha[]>;
   /** The sources of required checks on this commit of a branch. Absent where `hosting.inspect` reads them. */
@@ -94,6 +96,21 @@ export interface ChangesQuestion {
   readonly repository: ForgeRepository;
   readonly base: Sha;
   readonly head: Sha;
+}
+
+export interface ConflictQuestion {
+  readonly repository: ForgeRepository;
+  readonly target: Sha;
+  readonly head: Sha;
+  /** Of the text. */
+  readonly maxLength: number;
+}
+
+export interface ConflictHunks {
+  readonly files: readonly string[];
+  /** With the marks of git: above, the target's side; below, the other's. */
+  readonly text: string;
+  readonly isCut: boolean;
 }
 
 export type ChangesAnswer =
@@ -215,6 +232,8 @@ export interface CheckOutRequest {
 }
 
 export interface DiscardRequest extends Omit<CandidateRequest, 'targetBranch'>, TestBranchParts {
+  /** People may still fetch its commit, so its own ref stays. */
+  readonly keepsCommit?: boolean;
   /** The candidate's commit, when its checks may still be running. The forge cancels them if it can. */
   readonly unfinished?: Sha;
 }

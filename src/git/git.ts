@@ -87,6 +87,8 @@ export interface CommitReader {
   readFiles(search: FileSearch): Promise<readonly NamedFile[] | undefined>;
   /** Merges without writing into the repository. */
   testMerge(pair: MergePair): Promise<TestMerge>;
+  /** Undefined if the two merge without a conflict. */
+  showConflict(pair: MergePair, maxLength: number): Promise<ConflictHunks | undefined>;
 }
 
 /** Commits that are made without a ref to them. */
@@ -207,6 +209,13 @@ export interface MergePair {
 export interface AncestryPair {
   readonly ancestor: Sha;
   readonly descendant: Sha;
+}
+
+export interface ConflictHunks {
+  readonly files: readonly string[];
+  /** With the marks of git: above, the target's side; below, the other's. */
+  readonly text: string;
+  readonly isCut: boolean;
 }
 
 export type TestMerge =

@@ -49,6 +49,32 @@ export function mergeTreeStdin(place: MergePlace, wrapper: readonly string[]): K
   };
 }
 
+export async function withScratchObjects<Answer>(
+  mirror: Mirror,
+  act: (environment: Readonly<Record<string, string>>) => Promise<Answer>,
+): Promise<Answer> {
+  const objects = openObjects({ mirror, keepIn: undefined });
+  try {
+    return await act(objects.environment);
+  } finally {
+    await objects.close();
+  }
+}
+
+/** The tree with the marks of the conflict, and the files that have them. Undefined if the two merge. */
+export async function listConflict(
+  { gitDir }: Mirror,
+  { target, head }: MergePair,
+  extra: Readonly<Record<string, string>>,
+): Promise<{ readonly tree: Sha; readonly files: readonly string[] } | undefined> {
+  const { exitCode, stdout } = await runGit([...ARGS, '-z', '--end-of-options', target, head], {
+    ...{ purpose: 'show a conflict', gitDir, extra },
+    ...{ expected: [0, 1, 128], maxBytes: 64 * 1024 * 1024 },
+  });
+  if (exitCode !== 1) return undefined;
+  return { tree: stdout.toString('latin1').split('\0', 1)[0] as Sha, files: conflictFiles(stdout) };
+}
+
 export async function mergeTreeOnce(place: MergePlace, { target, head }: MergePair): Promise<TestMerge> {
   const objects = openObjects(place);
   try {

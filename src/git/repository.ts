@@ -35,6 +35,7 @@ import { settleLooseObjects, writeLooseObject } from './loose-object.ts';
 import { type MergePlace, mergeTreeOnce } from './merge-tree.ts';
 import type { Mirror } from './mirror.ts';
 import type { RefTimes } from './ref-times.ts';
+import { showConflict } from './show-conflict.ts';
 import { StraightHistory } from './straight-history.ts';
 import type { RefUpdater } from './update-ref.ts';
 import { checkOut } from './work-tree.ts';
@@ -177,6 +178,7 @@ function createCommitReader(parts: RepositoryParts, { merges, ancestry, history 
   return {
     ...bound(mirror, { listLine, listChanges: diffTrees, listMergeBases }),
     readFiles: (search) => readFiles(parts, search),
+    showConflict: (pair, maxLength) => showConflict(parts.mirror, pair, maxLength),
     async findStoredCommit(sha) {
       const [answer] = await catFile.ask([sha]);
       if (answer?.kind !== 'object') await checkReadable(gitDir, objectsDir);

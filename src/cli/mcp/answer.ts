@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { stripVTControlCharacters } from 'node:util';
+import { makeHarmless } from '../../lib/harmless.ts';
 
 /** A piece of an answer: data that others wrote, below a title of ours. */
 export interface Part {
@@ -48,27 +48,3 @@ function formatPart(part: Part, { mark, room: most, secret }: Frame): string {
 export function formatError(message: string, secret: string | undefined): string {
   return makeHarmless(message, secret).slice(0, MAX_ERROR).toWellFormed();
 }
-
-// Control characters but tabs and line ends, and marks that hide or reorder text.
-const HIDDEN =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]+/gu;
-
-const SECRETS: readonly RegExp[] = [
-  /\bslc_[\w-]{20,}/g,
-  /\b(?:gh[pousr]_|github_pat_)\w{20,}/g,
-  /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g,
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
-  /(?<=\bauthorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+)[^\s"']+/gi,
-  /(?<=:\/\/)[^\s/@:"']*:[^\s/@"']+(?=@)/g,
-];
-
-/** A log may print a credential by mistake. Known shapes are removed, and always the token of this session. */
-// SPEC W57
-function makeHarmless(text: string, secret: string | undefined): string {
-  const visible = stripVTControlCharacters(text).replace(/\r\n?/g, '\n').replace(HIDDEN, ' ');
-  const own = secret === undefined ? visible : visible.replaceAll(secret, REMOVED);
-  return SECRETS.reduce((so, shape) => so.replace(shape, REMOVED), own);
-}
-
-const REMOVED = '[secret removed]';

@@ -35,7 +35,8 @@ export async function publishCandidate(
 }
 
 export async function discardCandidate(git: RefStore, prefix: string, request: DiscardRequest): Promise<void> {
-  const refs = [candidateRef(request), branchRef(testBranch(prefix, request))];
+  const own = request.keepsCommit ? [] : [candidateRef(request)];
+  const refs = [...own, branchRef(testBranch(prefix, request))];
   const refusal = await changeOwnRefs(
     git,
     refs.map((ref) => ({ kind: 'delete', ref })),

@@ -1,11 +1,12 @@
 import type { PrNumber } from '../../engine/model/pull-request.ts';
-import type { CommitReader, GitRepository, LineCommit } from '../../git/git.ts';
+import type { CommitReader, ConflictHunks, GitRepository, LineCommit } from '../../git/git.ts';
 import { assert } from '../../lib/assert.ts';
 import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type {
   AncestryQuestion,
   CheckOutRequest,
+  ConflictQuestion,
   FileQuestion,
   LineCommit as ForgeLineCommit,
   ForgeRepository,
@@ -85,6 +86,18 @@ export async function readFile(
   return ask(repository, async (git) => {
     await obtain(git, [sha]);
     return git.findFile(sha, path);
+  });
+}
+
+/** Undefined if the two merge, or one of them is lost. */
+export async function showConflict(
+  { ask, obtain }: CommitAccess,
+  { repository, target, head, maxLength }: ConflictQuestion,
+): Promise<ConflictHunks | undefined> {
+  checkShas([target, head]);
+  return ask(repository, async (git) => {
+    const lost = await obtain(git, [target, head]);
+    return lost.length > 0 ? undefined : git.showConflict({ target, head }, maxLength);
   });
 }
 

@@ -22,6 +22,7 @@ import {
   listMissing,
   listOwnCommits,
   readFile,
+  showConflict,
 } from '../candidate/commits.ts';
 import { dependenciesIn } from '../candidate/depends-on.ts';
 import { landCandidate } from '../candidate/land.ts';
@@ -63,7 +64,7 @@ export function createPlainForge({ testBranchPrefix = 'sluice', ...options }: Pl
   return {
     ...refReads(read),
     ...bound(accessOf(read), { isAncestor, findTree, listLine, listOwnCommits, checkOut, readFile }),
-    ...bound(accessOf(read), { readFiles, listChangedFiles }),
+    ...bound(accessOf(read), { readFiles, listChangedFiles, showConflict }),
     ...candidateParts(read, testBranchPrefix),
     async checkAccess(repository) {
       const location = parseLocation(repository.git);

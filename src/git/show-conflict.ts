@@ -1,0 +1,55 @@
+import type { Sha } from '../lib/sha.ts';
+import { runGit } from './exec.ts';
+import type { ConflictHunks, MergePair } from './git.ts';
+import { listConflict, withScratchObjects } from './merge-tree.ts';
+import type { Mirror } from './mirror.ts';
+
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
+/** Lines around a hunk. */
+const CONTEXT = 3;
+
+/** The hunks of both sides in the files that conflict, as git marks them. Undefined if the two merge. */
+export function showConflict(mirror: Mirror, pair: MergePair, maxLength: number): Promise<ConflictHunks | undefined> {
+  return withScratchObjects(mirror, async (extra) => {
+    const found = await listConflict(mirror, pair, extra);
+    if (found === undefined) return undefined;
+    const { tree, files } = found;
+    let text = '';
+    for (const file of files) {
+      const hunks = hunksOf(await readFile(mirror, { tree, file, extra }));
+      if (hunks !== '') text += `--- ${file}\n${hunks}`;
+      if (text.length > maxLength) return { files, text: text.slice(0, maxLength), isCut: true };
+    }
+    return { files, text, isCut: false };
+  });
+}
+
+interface MergedFile {
+  readonly tree: Sha;
+  readonly file: string;
+  readonly extra: Readonly<Record<string, string>>;
+}
+
+/** Empty for a file that one side deleted, or that is too large. */
+async function readFile({ gitDir }: Mirror, { tree, file, extra }: MergedFile): Promise<string> {
+  const asked = { purpose: 'show a conflict', gitDir, extra, expected: [0, 128], maxBytes: MAX_FILE_BYTES };
+  const name = `${tree}:${file}`;
+  const size = await runGit(['cat-file', '-s', name], asked);
+  if (size.exitCode !== 0 || Number(size.stdout) > MAX_FILE_BYTES) return '';
+  return (await runGit(['cat-file', 'blob', name], asked)).stdout.toString();
+}
+
+/** "@@ line 12 @@" and the marked lines, for each. */
+export function hunksOf(text: string): string {
+  const lines = text.split('\n');
+  let hunks = '';
+  for (let start = 0; start < lines.length; start += 1) {
+    if (!lines[start]?.startsWith('<<<<<<< ')) continue;
+    const length = lines.slice(start).findIndex((line) => line.startsWith('>>>>>>> '));
+    if (length < 0) break;
+    const shown = lines.slice(Math.max(0, start - CONTEXT), start + length + 1 + CONTEXT);
+    hunks += `@@ line ${start + 1} @@\n${shown.join('\n')}\n`;
+    start += length;
+  }
+  return hunks;
+}

@@ -1,0 +1,25 @@
+import { stripVTControlCharacters } from 'node:util';
+
+// Control characters but tabs and line ends, and marks that hide or reorder text.
+const HIDDEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u00ad\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]+/gu;
+
+const SECRETS: readonly RegExp[] = [
+  /\bslc_[\w-]{20,}/g,
+  /\b(?:gh[pousr]_|github_pat_)\w{20,}/g,
+  /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
+  /(?<=\bauthorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+)[^\s"']+/gi,
+  /(?<=:\/\/)[^\s/@:"']*:[^\s/@"']+(?=@)/g,
+];
+
+/** Text of others, for reading. Known shapes of credentials are removed, and always the given one. */
+// SPEC W57
+export function makeHarmless(text: string, secret?: string): string {
+  const visible = stripVTControlCharacters(text).replace(/\r\n?/g, '\n').replace(HIDDEN, ' ');
+  const own = secret === undefined ? visible : visible.replaceAll(secret, REMOVED);
+  return SECRETS.reduce((so, shape) => so.replace(shape, REMOVED), own);
+}
+
+const REMOVED = '[secret removed]';
