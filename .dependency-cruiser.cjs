@@ -144,7 +144,7 @@ module.exports = {
     room(
       'contract-describes',
       contract,
-      [contract, port, pure, lib],
+      [contract, port, pure, words, lib],
       'The contract describes requests and replies with the values of ports and pure rooms.',
     ),
     room('app-has-rooms', '^src/app/[^/]+\\.ts$', [], 'Every file of app lives in a room.'),
@@ -191,7 +191,7 @@ module.exports = {
     ),
     room(
       'cli-speaks-http',
-      '^src/cli/(?!core/checkout\\.ts|upload/|simulate/|forge/(manifest|run-gitea-setup|gitea-plan)\\.ts)',
+      '^src/cli/(?!core/checkout\\.ts|push-pull-request\\.ts|upload/|simulate/|forge/(manifest|run-gitea-setup|gitea-plan)\\.ts)',
       ['^src/cli/', contract, '^src/config/', lib, '^src/(main|move-store)\\.ts$'],
       'The cli speaks HTTP through the contract only.',
     ),

@@ -13,7 +13,7 @@ import { formatEnd } from './format-entry.ts';
 
 const POLL_MS = 1_000;
 /** As the command `timeout` exits. */
-const TIMED_OUT = 124;
+export const TIMED_OUT = 124;
 
 export const WAIT_TEXT = `The exit code of a wait is 0 when the pull request has landed, 1 when it was
 removed, and 124 when the time of --timeout is over.`;
@@ -44,7 +44,8 @@ export async function waitForEnd(context: Context, { timeout, ...entry }: Waited
   const progress = createProgressLine();
   context.client.onWait = progress.note;
   try {
-    const record = await pollUntilEnd(context, entry, progress, Date.now() + (timeout ?? Number.POSITIVE_INFINITY));
+    const until = Date.now() + (timeout ?? Number.POSITIVE_INFINITY);
+    const record = await pollUntil(hasEnded, context, entry, { progress, until });
     progress.close();
     if (record === undefined) {
       process.exitCode = TIMED_OUT;
@@ -58,18 +59,24 @@ export async function waitForEnd(context: Context, { timeout, ...entry }: Waited
   }
 }
 
-async function pollUntilEnd(
+interface Wait {
+  readonly progress: ProgressLine;
+  readonly until: number;
+}
+
+/** Undefined when the time is over. */
+export async function pollUntil(
+  isOver: (record: EntryRecord) => boolean | Promise<boolean>,
   context: Context,
   { repo, targetBranch, pr }: EntryPlace,
-  progress: ProgressLine,
-  until: number,
+  { progress, until }: Wait,
 ): Promise<EntryRecord | undefined> {
   const body = { repo, targetBranch, pr, includeExplanation: true };
   const patience = createPatience({ failed: progress.note, back: progress.note });
   let record: EntryRecord | undefined;
   const ask = () => readAgain((asked: typeof body) => context.call('pollPullRequest', asked), body, record);
   record = await ask();
-  while (!hasEnded(record)) {
+  while (record === undefined || !(await isOver(record))) {
     if (record !== undefined) progress.show(describe(record));
     if (Date.now() >= until) return undefined;
     await delay(Math.min(POLL_MS, until - Date.now()));
@@ -78,8 +85,7 @@ async function pollUntilEnd(
   return record;
 }
 
-function hasEnded(record: EntryRecord | undefined): boolean {
-  if (record === undefined) return false;
+export function hasEnded(record: EntryRecord): boolean {
   const { state, prNumber, isCurrentlySubmittedToQueue } = record;
   if (state === undefined)
     throw new CliError(EXIT.refused, `#${prNumber} is not in the queue. Submit it first: sluice pr submit ${prNumber}`);
@@ -100,7 +106,7 @@ interface ProgressLine {
 }
 
 // SPEC W28
-function createProgressLine(): ProgressLine {
+export function createProgressLine(): ProgressLine {
   const isLive = process.stderr.isTTY && process.env['TERM'] !== 'dumb';
   let last = '';
   const draw = (text: string): void => {

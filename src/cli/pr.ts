@@ -21,16 +21,20 @@ function parsePriority(given: string): string {
   throw new InvalidArgumentError(`Choose one of ${PRIORITIES.join(', ')}, or a number from 0 (first) to 255 (last).`);
 }
 
+export const PRIORITY = {
+  '-p, --priority <priority>': {
+    text: 'Who goes first: a name, or 0 (first) to 255 (last).',
+    choices: PRIORITIES,
+    parse: parsePriority,
+  },
+} as const;
+
 const submit = row({
   on: ENTRY,
   text: 'Submit a pull request; again, to change its priority.',
   takes: {
     ...TIMEOUT,
-    '-p, --priority <priority>': {
-      text: 'Who goes first: a name, or 0 (first) to 255 (last).',
-      choices: PRIORITIES,
-      parse: parsePriority,
-    },
+    ...PRIORITY,
     '--no-batch': 'Never test it in a batch with others.',
     '--batch': 'Let it be tested in a batch again.',
     '--repair': 'It repairs a red target branch: test it alone on the head while the queue holds.',
@@ -119,7 +123,10 @@ const status = row({
       const parts = [targetBranch, 'pr', String(pr.number)];
       return openPage(await findPage(context, { repo, forgePath: `pull/${pr.number}`, parts, at }));
     }
-    const body = { ...entry, includeTimeline: true, includeExplanation: true };
+    const body = {
+      ...{ ...entry, includeTimeline: true, includeExplanation: true },
+      ...present({ includeResult: context.isJson || undefined }),
+    };
     const record =
       at === undefined
         ? await readForetold(context, 'pollPullRequest', { ...body, includeForecast: true })

@@ -60,6 +60,7 @@ const BRANCHES: Readonly<Record<string, readonly [summary: string, load: () => P
   cache: ['List and clear the caches of checks', async () => (await import('./cache.ts')).CACHE],
   queue: ['Create, show and steer queues', async () => (await import('./queue.ts')).QUEUES],
   pr: ['Submit pull requests and see where they stand', async () => (await import('./pr.ts')).PR],
+  land: ['Land the commits of this clone, or say why not', async () => (await import('./land.ts')).LAND],
   watch: ['Watch a queue live', async () => (await import('./watch/watch.ts')).WATCH],
   logs: ['Print the output of checks', async () => (await import('./logs.ts')).LOGS],
   upload: [
@@ -97,6 +98,7 @@ const ACT_FOR_ORGANIZATIONS = new Set([
   'cache',
   'queue',
   'pr',
+  'land',
   'watch',
   'logs',
   'ci',

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
-import { BLAMES, CAUSES } from '../engine/model/blame.ts';
 import { LANDED_KINDS } from '../engine/model/candidate.ts';
 import { MERGEABILITIES } from '../engine/model/pull-request.ts';
 import { ENTRY_STATES } from '../engine/model/queue.ts';
 import { lookedBack, versioned } from './polled.ts';
+import { BlameOut, CauseOut, Result } from './result.ts';
 import {
   boolean,
   component,
@@ -21,11 +21,6 @@ import {
   text,
   uuid,
 } from './schema.ts';
-
-export const CauseOut = outputEnum(
-  CAUSES,
-  'What kind of failure it was. TESTS: tests failed. BUILD: something failed before the tests. INFRASTRUCTURE: the machine, the forge or CI. UNKNOWN: a check failed, and no report says more.',
-);
 
 export const EntryStateOut = component(
   'EntryState',
@@ -222,10 +217,8 @@ export const EntryRecord = record('Entry', "One pull request's stay in the queue
     forecast: Forecast,
     landed: LandedSchema,
     cause: CauseOut,
-    blame: outputEnum(
-      BLAMES,
-      'Who can do something about it, once it left without landing: its AUTHOR, CI, an ADMINISTRATOR of the queue; a PERSON took it out; UNDECIDED: the tests that failed are too flaky to tell.',
-    ),
+    blame: BlameOut,
+    result: Result,
     lostAt: instant('When the branch was rewritten without what landed. Absent: the branch has it.'),
     dependsOn: list(BelowOut, 'The pull requests that it is built on, directly.'),
     dependents: list(Type.Integer(), 'The pull requests in the queue that are built on it, directly.'),

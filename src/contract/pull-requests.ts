@@ -137,6 +137,9 @@ const detail = optional({
   includeTimeline: boolean('Add every change of state, newest first.'),
   includeExplanation: boolean('Add why it is where it is, in words.'),
   includeForecast: boolean('Add when it will land. Not with at.'),
+  includeResult: boolean(
+    'Add what came of it, for programs: the outcome, who can act, the next step, and what failed.',
+  ),
 });
 
 const Branch = Type.String({ minLength: 1, maxLength: 255, description: 'Head branch of the pull request.' });
@@ -148,6 +151,29 @@ const PrOrBranch = component(
     description: 'The pull request, by number or by head branch: exactly one of them.',
   }),
 );
+
+export const findPullRequest = operation('findPullRequest', {
+  scope: 'read',
+  isOnlyOnV1: true,
+  summary: 'Find a pull request that may be submitted',
+  description:
+    'As it is at the forge now, also if it was never submitted. Without pr, it tells which number a new one gets on plain git.',
+  body: Type.Object({ ...queueRef, pr: Type.Optional(PrOrBranch) }),
+  reply: record('FoundPullRequest', 'A pull request at the forge.', {
+    ...optional({
+      prNumber: integer('Its number.'),
+      prSha: text('Its head commit.'),
+      prTitle: text('Its title.'),
+      prUrl: text('Its page.'),
+      highestNumber: integer('The highest number that was ever submitted to a queue of the repository; 0: none.'),
+    }),
+  }),
+  errors: [...NOT_FOUND, 'FORGE_UNAVAILABLE'],
+  example: {
+    body: { ...EXAMPLE_QUEUE, pr: { branch: 'tabs' } },
+    reply: { prNumber: 7, prSha: EXAMPLE_LIST_ENTRY.prSha, prTitle: EXAMPLE_LIST_ENTRY.prTitle },
+  },
+});
 
 export const getSubmittedPullRequest = operation('getSubmittedPullRequest', {
   scope: 'read',

@@ -4,9 +4,9 @@ import { QUARANTINE_VERDICTS } from '../engine/model/judgement.ts';
 import { ENDED_STATES } from '../engine/model/queue.ts';
 import { REQUIRED_SOURCES } from '../engine/model/required.ts';
 import { commitId, EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
-import { CauseOut } from './entry.ts';
 import { operationsOf } from './operation.ts';
 import { lookedBack, lookingBack, polled, versioned } from './polled.ts';
+import { CauseOut } from './result.ts';
 import {
   boolean,
   exactlyOneOf,

@@ -253,6 +253,8 @@ export interface QueueStore {
 export interface QueueRecordStore {
   findEntry(queueId: QueueId, prNumber: number): Promise<EntryRow | undefined>;
   findEntries(queueId: QueueId, prNumbers: readonly number[]): Promise<readonly EntryRow[]>;
+  /** Of a pull request that was ever submitted. */
+  findHighestNumber(queueId: QueueId): Promise<number | undefined>;
   listEntries(filter: EntryFilter): Promise<readonly EntryRow[]>;
   /** An entry's whole timeline, newest first. */
   listTransitions(entryId: string): Promise<readonly TransitionRow[]>;

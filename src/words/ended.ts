@@ -44,16 +44,20 @@ function nextAfterLanding({ newFlakes }: Entry, branch: string): string {
 }
 
 // SPEC E34
-function nextAfterEnd(queue: Queue, { prNumber, submission }: Entry, { advice = 'Submit it again.' }: Told): string {
-  const { branch, suspicions } = queue;
-  const isDoubtful = suspicions.some(
+function nextAfterEnd(queue: Queue, entry: Entry, { advice = 'Submit it again.' }: Told): string {
+  const { branch } = queue;
+  return isDoubtful(queue, entry)
+    ? `Other pull requests failed in the same way, so Sluice tests ${branch} alone. If ${branch} fails too, this pull request comes back automatically. If ${branch} passes: ${advice}`
+    : advice;
+}
+
+/** The branch is under test, because it may be what failed. */
+export function isDoubtful(queue: Queue, { prNumber, submission }: Entry): boolean {
+  return queue.suspicions.some(
     ({ base, removals }) =>
       removals.some(({ entry }) => entry.prNumber === prNumber && entry.submission === submission) &&
       findBaseTest(queue, base) !== undefined,
   );
-  return isDoubtful
-    ? `Other pull requests failed in the same way, so Sluice tests ${branch} alone. If ${branch} fails too, this pull request comes back automatically. If ${branch} passes: ${advice}`
-    : advice;
 }
 
 /** With the facts from beyond the queue, the sentence says more than the timeline does. */

@@ -72,6 +72,8 @@ export interface FailedCheck extends Pick<Check, 'name' | 'conclusion' | 'url' |
 }
 
 export interface FailedTest {
+  readonly id: string;
+  readonly file?: string | undefined;
   readonly name: string;
   readonly kind: 'failed' | 'flaky' | 'broken' | 'quarantined';
   readonly url: string | undefined;

@@ -54,6 +54,7 @@ function storeForStrangers({ isShared, queues, queueRecords, feed }: Store): Sto
     isShared,
     alarms: { list: async () => [] },
     effects: { list: async () => [] },
+    logs: { read: async () => undefined },
     testIngest: { findCheckResults: async () => undefined },
     feed: { getHead: (id) => feed.getHead(id), list: (query) => feed.list(query) },
     queues: {

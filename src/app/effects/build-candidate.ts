@@ -1,4 +1,4 @@
-import { branchSubjectOf, type Candidate, compositionOf, openChecks } from '../../engine/model/candidate.ts';
+import { branchSubjectOf, type Candidate, compositionOf, isKept, openChecks } from '../../engine/model/candidate.ts';
 import type { BuildCandidate, DiscardCandidate, ReviewRequired } from '../../engine/model/effect.ts';
 import { findCandidate } from '../../engine/model/queue.ts';
 import type { BuildAnswer } from '../../forge/forge.ts';
@@ -95,6 +95,7 @@ export async function discardCandidate(run: EffectRun, effect: DiscardCandidate)
       ...placeOf(run, candidate.number),
       ...branchSubjectOf(candidate),
       ...present({ unfinished: findUnfinished(candidate) }),
+      keepsCommit: isKept(candidate),
     });
     return DONE;
   });

@@ -42,7 +42,12 @@ function aReason(text: string, reasons: readonly ExplanationReason[] = []): Expl
 }
 
 function aFailure(name: string, tests: number): FailedCheck {
-  const failed = { name: name.repeat(20), kind: 'failed' as const, url: `https://sluice.test/${'t'.repeat(900)}` };
+  const failed = {
+    id: 'id',
+    name: name.repeat(20),
+    kind: 'failed' as const,
+    url: `https://sluice.test/${'t'.repeat(900)}`,
+  };
   return {
     name,
     conclusion: 'FAILURE',

@@ -137,7 +137,7 @@ async function collectFailedTests(
   return { failing, tests: await describeTests(place, sorted) };
 }
 
-type NamedTest = Pick<FailedTest, 'name' | 'kind'> & { readonly id: string };
+type NamedTest = Pick<FailedTest, 'id' | 'file' | 'name' | 'kind'>;
 
 /** A test in several suites is named with those in which it failed. It is quarantined only if its decision covers them. */
 // SPEC V65
@@ -147,7 +147,8 @@ function nameFailed({ test, memory }: KnownTest, paths: FailingTest['paths'] = [
   const isOutside = paths.some((path) => isDecidedFor(of, path, now) === false);
   const suites = pathsOf(state).length > 1 ? suitesOf(test, paths) : undefined;
   const kind = kindOf(isOutside ? { ...test, quarantinedAt: null } : test);
-  return { id: test.id, name: suites === undefined ? fullName(test) : `${suites.join(', ')} › ${test.name}`, kind };
+  const name = suites === undefined ? fullName(test) : `${suites.join(', ')} › ${test.name}`;
+  return { id: test.id, file: test.file ?? undefined, name, kind };
 }
 
 async function describeTests({ app, repository }: Place, tests: readonly NamedTest[]): Promise<readonly FailedTest[]> {
@@ -157,10 +158,10 @@ async function describeTests({ app, repository }: Place, tests: readonly NamedTe
       ? undefined
       : testLink(testId, repository, { baseUrl: app.publicUrl, orgSlug: organization.slug });
   const stats = await readStats(app, repository, tests.slice(0, MAX_COUNTED));
-  return tests.map(({ id, name, kind }, index) => {
+  return tests.map((test, index) => {
     const { runs7d = 0, failures7d = 0, pullRequestsImpacted7d = 0 } = stats[index] ?? {};
     const lately = runs7d === 0 ? undefined : { runs: runs7d, failures: failures7d, prs: pullRequestsImpacted7d };
-    return { name, kind, url: linkOf(id), lately };
+    return { ...test, url: linkOf(test.id), lately };
   });
 }
 

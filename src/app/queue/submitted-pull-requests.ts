@@ -1,16 +1,17 @@
 import { setImmediate as otherRequests } from 'node:timers/promises';
 import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as pullRequestsContract from '../../contract/pull-requests.ts';
-import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { type Entry, findEntry, isLive } from '../../engine/model/queue.ts';
 import { entriesAbove } from '../../engine/model/stack.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
+import { explain } from '../../words/explain.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { type FoundQueue, findQueue, formatRef, getForge, toForgeRepository } from '../core/find-queue.ts';
+import { type FoundQueue, findQueue } from '../core/find-queue.ts';
 import { decodeShownEntry } from '../core/queue-codec.ts';
-import { type Answer, isRefusal, refuse, refuseField } from '../core/refusal.ts';
+import { type Answer, isRefusal, refuseField } from '../core/refusal.ts';
+import { type ResultView, viewResult } from './entry-result.ts';
 import { collectBeyond } from './entry-run.ts';
 import {
   type EntryView,
@@ -23,11 +24,15 @@ import {
 } from './entry-view.ts';
 import { explainTrouble } from './explain-trouble.ts';
 import { findAnyEntries, findEndedEntry, neverSubmitted } from './find-entry.ts';
+import { findByBranch } from './find-pull-request.ts';
 import { addForecasts, viewForecast } from './forecast-view.ts';
 import { answerAt } from './past.ts';
 
 type GetSubmittedPullRequest = RequestOf<typeof pullRequestsContract.getSubmittedPullRequest>;
-type EntryDetail = Pick<GetSubmittedPullRequest, 'includeTimeline' | 'includeExplanation' | 'includeForecast' | 'at'>;
+type EntryDetail = Pick<
+  GetSubmittedPullRequest,
+  'includeTimeline' | 'includeExplanation' | 'includeForecast' | 'includeResult' | 'at'
+>;
 
 export function getSubmittedPullRequest(app: App, caller: Caller, input: GetSubmittedPullRequest): Answer<EntryView> {
   const { number, branch = '' } = input.pr;
@@ -60,14 +65,14 @@ export async function getSubmittedPullRequests(
 /** Most ask for no detail, and get the cached view at once. */
 function describeEntry(app: App, found: FoundQueue, entry: Entry, detail: EntryDetail): EntryView | Promise<EntryView> {
   const includeForecast = detail.includeForecast === true && detail.at === undefined && isLive(entry.state);
-  if (detail.includeTimeline || detail.includeExplanation || includeForecast) {
+  if (detail.includeTimeline || detail.includeExplanation || detail.includeResult || includeForecast) {
     return detailEntry(app, found, entry, { ...detail, includeForecast });
   }
   return viewEntry(found.id, found.queue, entry);
 }
 
 async function detailEntry(app: App, found: FoundQueue, entry: Entry, detail: EntryDetail): Promise<EntryView> {
-  const { includeForecast, includeTimeline, includeExplanation } = detail;
+  const { includeForecast, includeTimeline, includeExplanation, includeResult } = detail;
   const rows = includeTimeline ? await app.store.queueRecords.listTransitions(entry.id) : undefined;
   const now = app.clock.now();
   const above = entriesAbove(found.queue, entry.prNumber).map(({ prNumber }) => prNumber);
@@ -78,8 +83,14 @@ async function detailEntry(app: App, found: FoundQueue, entry: Entry, detail: En
       forecast: includeForecast ? viewForecast(app, found, now, entry) : undefined,
       timeline: rows && viewTimeline(rows),
       explanation: includeExplanation ? await explainEntry(app, found, entry, now) : undefined,
+      result: includeResult ? await tellResult(app, found, entry, now) : undefined,
     }),
   };
+}
+
+async function tellResult(app: App, found: FoundQueue, entry: Entry, now: Instant): Promise<ResultView> {
+  const beyond = await collectBeyond(app, found, entry);
+  return viewResult({ app, found, entry, beyond }, explain(found.queue, entry, now, beyond));
 }
 
 async function explainEntry(app: App, found: FoundQueue, entry: Entry, now: Instant): Promise<ExplanationView> {
@@ -106,19 +117,6 @@ export async function explainListed(
     views.push({ ...viewListEntry(entry), explanation: await explainEntry(app, found, entry, now) });
   }
   return views;
-}
-
-// SPEC G98
-async function findByBranch(app: App, { repository }: FoundQueue, branch: string): Answer<PrNumber> {
-  const { hosting } = getForge(app, repository.host);
-  const prNumber = await hosting?.findByBranch(toForgeRepository(repository), branch);
-  if (prNumber !== undefined) return prNumber;
-  const where = formatRef(repository);
-  const sentence =
-    hosting === undefined
-      ? `Pull requests of ${where} have no head branch ("${branch}"): plain git knows them by number only.`
-      : `No open pull request of ${where} has the head branch "${branch}". Pull requests of forks, and closed ones, are found by number only.`;
-  return refuse('PULL_REQUEST_NOT_FOUND', sentence);
 }
 
 export async function listPullRequests(

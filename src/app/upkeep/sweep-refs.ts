@@ -1,4 +1,5 @@
-import { branchSubjectOf, type CandidateNumber } from '../../engine/model/candidate.ts';
+import { branchSubjectOf, type Candidate, type CandidateNumber, isKept } from '../../engine/model/candidate.ts';
+import type { Instant } from '../../lib/clock.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import { PeriodicTask } from '../../lib/periodic.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
@@ -16,8 +17,18 @@ const REPOSITORIES_AT_ONCE = 2;
 /** The limit for one repository in one round. The next round continues there. */
 const MAX_IDS = 500;
 
-/** The last id of a repository that the last round checked. */
-type Places = Map<RepositoryId, string>;
+/** Commits of failed runs that people may fetch, in one repository. */
+const MAX_KEPT = 200;
+export const KEPT_MS = 14 * 86_400_000;
+
+/** Of a repository, by the rounds before. */
+interface Progress {
+  /** The last id that was checked. */
+  after: string;
+  /** The end of each failed run whose commit stays. */
+  readonly kept: Map<string, Instant>;
+}
+type Places = Map<RepositoryId, Progress>;
 
 export function createSweep(app: App): PeriodicTask {
   const places: Places = new Map();
@@ -56,11 +67,26 @@ async function sweepRepository(app: App, swept: Repository, places: Places, isSt
   const forge = getForge(app, repository.host);
   const live = new Set((await loadQueues(app, [swept])).flatMap(listLiveIds));
   const ids = (await forge.listCandidateIds(repository)).filter((id) => !live.has(id));
-  for (const candidateId of choose(ids, swept.id, places)) {
+  const progress = places.get(swept.id) ?? { after: '', kept: new Map<string, Instant>() };
+  places.set(swept.id, progress);
+  for (const candidateId of choose(ids, progress)) {
     if (isStopped()) return;
-    const parts = await findEnded(app, candidateId);
-    if (parts !== undefined) await forge.discardCandidate({ repository, candidateId, ...parts });
+    const ended = await findEnded(app, candidateId);
+    if (ended?.endedAt !== undefined && isKept(ended)) progress.kept.set(candidateId, ended.endedAt);
+    else if (ended !== undefined) await forge.discardCandidate({ repository, candidateId, ...branchSubjectOf(ended) });
   }
+  for (const candidateId of outdated(progress, app.clock.now())) {
+    if (isStopped()) return;
+    const ended = await findEnded(app, candidateId);
+    if (ended !== undefined) await forge.discardCandidate({ repository, candidateId, ...branchSubjectOf(ended) });
+    progress.kept.delete(candidateId);
+  }
+}
+
+// SPEC E93
+function outdated({ kept }: Progress, now: Instant): readonly string[] {
+  const newest = [...kept].sort(([, one], [, other]) => other - one);
+  return newest.filter(([, endedAt], index) => index >= MAX_KEPT || now - endedAt > KEPT_MS).map(([id]) => id);
 }
 
 function listLiveIds({ id, queue }: FoundQueue): string[] {
@@ -68,17 +94,14 @@ function listLiveIds({ id, queue }: FoundQueue): string[] {
 }
 
 /** Takes ids after those of the last round, and starts again after the last. */
-function choose(ids: readonly string[], of: RepositoryId, places: Places): readonly string[] {
-  const after = places.get(of) ?? '';
-  const chosen = ids.filter((id) => id > after).slice(0, MAX_IDS);
-  const last = chosen.length < MAX_IDS ? undefined : chosen.at(-1);
-  if (last === undefined) places.delete(of);
-  else places.set(of, last);
+function choose(ids: readonly string[], progress: Progress): readonly string[] {
+  const chosen = ids.filter((id) => id > progress.after && !progress.kept.has(id)).slice(0, MAX_IDS);
+  progress.after = chosen.length < MAX_IDS ? '' : (chosen.at(-1) ?? '');
   return chosen;
 }
 
-/** The parts of the branch's name, if the candidate has ended and no effect is left for it. */
-async function findEnded(app: App, candidateId: string) {
+/** Undefined if it has not ended, or an effect is left for it. */
+async function findEnded(app: App, candidateId: string): Promise<Candidate | undefined> {
   const { queues, queueRecords } = app.store;
   const row = await queueRecords.findCandidateById(candidateId);
   if (row === undefined) return undefined;
@@ -87,7 +110,7 @@ async function findEnded(app: App, candidateId: string) {
   if (!isGone && row.endedAt === null) return undefined;
   const candidate = decodeCandidate(row);
   if (!isGone && (await hasEffects(app, row.queueId, candidate.number))) return undefined;
-  return branchSubjectOf(candidate);
+  return candidate;
 }
 
 /** Such effects remove the refs themselves, or may still create them. */

@@ -31,8 +31,15 @@ export interface FoundRemote {
   readonly defaultBranch: string | undefined;
 }
 
+interface KnownRemote extends FoundRemote {
+  /** Its name in this clone. */
+  readonly remote: string;
+  /** Pull requests are refs that are pushed there. */
+  readonly isPlainGit: boolean;
+}
+
 // SPEC W22
-export async function getRegisteredRemote(known: readonly KnownRepository[]): Promise<FoundRemote> {
+export async function getRegisteredRemote(known: readonly KnownRepository[]): Promise<KnownRemote> {
   const read = await readSortedRemotes();
   const match = matchRemote(read, known);
   if (match === undefined) throw usageError(`${SAY_WHICH} ${describeMiss(read, known)}`);
@@ -54,10 +61,10 @@ async function readSortedRemotes(): Promise<Remotes | undefined> {
   return found && { ...found, remotes: found.remotes.toSorted((a, b) => rankOf(a) - rankOf(b)) };
 }
 
-function matchRemote(read: Remotes | undefined, known: readonly KnownRepository[]): FoundRemote | undefined {
-  for (const { url, defaultBranch } of read?.remotes ?? []) {
+function matchRemote(read: Remotes | undefined, known: readonly KnownRepository[]): KnownRemote | undefined {
+  for (const { name: remote, url, defaultBranch } of read?.remotes ?? []) {
     const match = known.find((one) => isRepositoryAt(one, url, read?.root ?? ''));
-    if (match !== undefined) return { repo: match.repo, defaultBranch };
+    if (match !== undefined) return { repo: match.repo, defaultBranch, remote, isPlainGit: match.git !== null };
   }
   return undefined;
 }

@@ -315,3 +315,9 @@ export function openChecks({ required, checks }: Pick<Candidate, 'required' | 'c
     (name) => verdictOfCheck(checks.find((check) => check.name === name)) === 'pending',
   );
 }
+
+/** People may fetch the exact commit of a run that failed. */
+// SPEC E93
+export function isKept({ state, commit, purpose }: Candidate): boolean {
+  return state === 'failed' && commit !== undefined && purpose.kind !== 'direct';
+}

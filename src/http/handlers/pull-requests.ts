@@ -4,6 +4,7 @@ import { findQueue, type QueueRef } from '../../app/core/find-queue.ts';
 import { type Answer, isRefusal } from '../../app/core/refusal.ts';
 import type { EntryView } from '../../app/queue/entry-view.ts';
 import { explainImpactedTargets } from '../../app/queue/explain-targets.ts';
+import { findPullRequest } from '../../app/queue/find-pull-request.ts';
 import { cancelPullRequest, restartTestsOnPullRequest } from '../../app/queue/pull-request-acts.ts';
 import { setImpactedTargets, setImpactedTargetsOfFork } from '../../app/queue/set-impacted-targets.ts';
 import { previewSubmission, submitPullRequest } from '../../app/queue/submit-pull-request.ts';
@@ -32,6 +33,7 @@ export const PULL_REQUESTS_ROUTES: readonly Route[] = [
   route(contract.previewSubmission, (app, caller, body) =>
     previewSubmission(app, caller, { ...body, prNumber: body.pr.number, sha: body.pr.sha }),
   ),
+  route(contract.findPullRequest, findPullRequest),
   route(contract.setImpactedTargets, (app, caller, body, { fork }) => {
     const input = { ...body, prNumber: body.pr.number, sha: body.pr.sha };
     return fork === undefined ? setImpactedTargets(app, caller, input) : setImpactedTargetsOfFork(app, fork, input);

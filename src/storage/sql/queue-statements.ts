@@ -48,6 +48,8 @@ function entryStatements({ sql, sqlOfMany }: StatementCompiler) {
     loadTargetSetsSince: sql(`${TARGET_SETS} ${SINCE})`),
     findEntry: sql('select * from entries where queue_id = :queueId and pr_number = :prNumber'),
     findEntries: sqlOfMany('select * from entries where queue_id = :queueId and pr_number in (:items)'),
+    findHighestEntry: sql(`
+      select pr_number from entries where queue_id = :queueId order by pr_number desc limit 1`),
     findTargetSet: sql('select digest, body from target_sets where digest = :digest'),
     findImpactedTargets: sql(`
       select * from impacted_targets where queue_id = :queueId and pr_number = :prNumber and sha = :sha`),

@@ -174,6 +174,10 @@ function rowReads(engine: SqlEngine, statements: QueueStatements) {
         const distinct = [...new Set(prNumbers)];
         return (yield* allOf(statements.findEntries({ queueId }, distinct))).map(toEntry);
       }),
+    findHighestNumber: (queueId) =>
+      engine.read(function* () {
+        return (yield* first(statements.findHighestEntry, { queueId }))?.pr_number;
+      }),
     listTransitions: (entryId) => engine.read(() => listRows(statements.listTransitions, { entryId }, toTransition)),
     listTransitionsWithin: ({ queueIds, from, until }) =>
       engine.read(function* () {

@@ -1,0 +1,194 @@
+import type { EntryRecord } from '../contract/entry.ts';
+import { present } from '../lib/present.ts';
+import { formatRepo, parsePrNumber, type RepoRef } from './core/arguments.ts';
+import { findCheckout, getRegisteredRemote } from './core/checkout.ts';
+import { row } from './core/command.ts';
+import type { Context } from './core/context.ts';
+import { CliError, EXIT, usageError } from './core/exit.ts';
+import type { BodyOf } from './core/operations.ts';
+import { chooseQueue, PLACE_OPTIONS, type Place } from './core/place.ts';
+import { say } from './core/terminal.ts';
+import { formatResult } from './format-result.ts';
+import { PRIORITY } from './pr.ts';
+import { createProgressLine, hasEnded, pollUntil, TIMED_OUT, TIMEOUT } from './pr-wait.ts';
+import { pushPullRequest } from './push-pull-request.ts';
+
+type Result = NonNullable<EntryRecord['result']>;
+
+const LAND_TEXT = `Exit codes, beside those of every command:
+  0    it landed; with --no-wait: it is submitted
+  10   its author must change something
+  11   it conflicts
+  12   not its author's doing, and pointless until what is named changes
+  13   it may be submitted again as it is, after mayRetry.inSeconds
+  14   somebody took it out of the queue
+  124  the time of --timeout is over
+On plain git, HEAD is pushed as a pull request. On a forge, the pull request of the branch is taken.
+Ctrl-C ends the wait, and leaves the pull request in the queue.`;
+
+export const LAND = row({
+  text: 'Land the commits of this clone: submit them, wait, and say what came of it.',
+  takes: {
+    ...PLACE_OPTIONS,
+    '--pr <number>': ['The pull request. On plain git, HEAD becomes its head.', parsePrNumber],
+    ...PRIORITY,
+    '--no-stack': 'Do not submit the pull requests that it is based on.',
+    '--force': 'Submit it even if the queue refuses what failed and is unchanged.',
+    '--no-wait': 'Submit it only.',
+    ...TIMEOUT,
+  },
+  more: LAND_TEXT,
+  examples: ['sluice land', 'sluice land --json', 'sluice land --pr 7 --timeout 30m', 'sluice land --no-wait'],
+  run: async (context, { repo, branch, ...given }) => {
+    const landing = await submitHead(context, { repo, branch, ...given });
+    if (given.wait === false) {
+      const { place, record } = landing;
+      const { prNumber } = record;
+      return context.show(record, () => `#${prNumber} is submitted. Wait for it: ${waitCommand(place, prNumber)}\n`);
+    }
+    await waitForResult(context, landing, given.timeout);
+  },
+});
+
+export interface LandOptions {
+  readonly repo?: RepoRef | undefined;
+  readonly branch?: string | undefined;
+  readonly pr?: number | undefined;
+  readonly priority?: string | undefined;
+  readonly stack?: false | undefined;
+  readonly force?: true | undefined;
+}
+
+export interface Landing {
+  readonly place: Place;
+  readonly record: EntryRecord;
+}
+
+/** Submits HEAD of the clone around this folder, which becomes a pull request first where there is none. */
+// SPEC W80
+export async function submitHead(context: Context, options: LandOptions): Promise<Landing> {
+  const { repo, priority, force } = options;
+  const checkout = await findCheckout();
+  if (checkout?.sha === undefined || checkout.sha === null)
+    throw usageError('This folder is in no clone with a commit. sluice land lands HEAD of a clone.');
+  const remote = await getRegisteredRemote((await context.call('listRepositories', {})).repositories);
+  if (repo !== undefined && formatRepo(repo) !== formatRepo(remote.repo))
+    throw usageError(`The remotes of this clone lead to ${formatRepo(remote.repo)}, not to ${formatRepo(repo)}.`);
+  const named = present({ repo: remote.repo, branch: options.branch ?? undefined });
+  const place = await chooseQueue(context, [], named);
+  const number = remote.isPlainGit
+    ? await pushPullRequest(context, { place, remote: remote.remote, head: checkout.sha, number: options.pr })
+    : await findOpened(context, place, { head: checkout.sha, branch: checkout.branch, number: options.pr });
+  const body: BodyOf<'submitPullRequest'> = {
+    ...{ ...place, pr: { number, sha: checkout.sha }, submitStack: options.stack !== false },
+    ...present({ priority, force }),
+  };
+  try {
+    return { place, record: await context.act('submitPullRequest', body) };
+  } catch (error) {
+    if (codeOf(error) !== 'UNCHANGED_SINCE_FAILURE') throw error;
+    say(`sluice: ${(error as CliError).message}`);
+    return { place, record: await readResult(context, place, number) };
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return ((error as CliError).problem as { readonly code?: string } | undefined)?.code;
+}
+
+interface Head {
+  readonly head: string;
+  readonly branch: string | null;
+  readonly number: number | undefined;
+}
+
+async function findOpened(context: Context, place: Place, { head, branch, number }: Head): Promise<number> {
+  if (number === undefined && branch === null)
+    throw usageError('HEAD is detached. Say which pull request: --pr 7, or check out its branch.');
+  const pr = number === undefined ? { branch: branch as string } : { number };
+  const found = await context.call('findPullRequest', { ...place, pr }).catch((error: unknown) => {
+    if (number !== undefined || codeOf(error) !== 'PULL_REQUEST_NOT_FOUND') throw error;
+    const open = `Push the branch and open a pull request into ${place.targetBranch} at the forge. Then: sluice land`;
+    throw new CliError(EXIT.refused, `The branch here has no open pull request. ${open}`, (error as CliError).problem);
+  });
+  if (found.prSha !== head)
+    throw new CliError(
+      EXIT.refused,
+      `#${found.prNumber} is at ${found.prSha}, and HEAD here is ${head}. Push first: git push`,
+    );
+  return found.prNumber as number;
+}
+
+// SPEC W81, W82
+async function waitForResult(context: Context, { place, record }: Landing, timeout: number | undefined): Promise<void> {
+  const { prNumber } = record;
+  const progress = createProgressLine();
+  context.client.onWait = progress.note;
+  const stop = () => {
+    progress.close();
+    say(
+      `#${prNumber} stays in the queue. Wait again: ${waitCommand(place, prNumber)}. Take it out: sluice pr cancel ${prNumber}`,
+    );
+    process.exit(130);
+  };
+  process.once('SIGINT', stop);
+  try {
+    const until = Date.now() + (timeout ?? Number.POSITIVE_INFINITY);
+    const last = await waitUntilDecided(context, { place, record }, { progress, until });
+    progress.close();
+    if (last === undefined) progress.note(`#${prNumber} is still in the queue. Stopped waiting.`);
+    const told = last ?? (await readResult(context, place, prNumber));
+    context.show(told, () => formatResult(told));
+    process.exitCode = last === undefined ? TIMED_OUT : exitCodeOf(told.result);
+  } finally {
+    process.off('SIGINT', stop);
+    progress.close();
+  }
+}
+
+/** The targets of a new head may be on their way. */
+const TARGETS_MS = 60_000;
+
+/** Ends also when nothing happens before its author acts. Undefined when the time is over. */
+export async function waitUntilDecided(
+  context: Context,
+  { place, record }: Landing,
+  wait: Parameters<typeof pollUntil>[3],
+): Promise<EntryRecord | undefined> {
+  const { prNumber } = record;
+  const since = Date.now();
+  let asked: string | undefined;
+  const isDecided = async (now: EntryRecord): Promise<boolean> => {
+    if (hasEnded(now)) return true;
+    const summary = now.explanation?.summary;
+    const mayWaitForTargets = Date.now() - since > TARGETS_MS;
+    if (now.state !== 'NOT_READY' || `${summary} ${mayWaitForTargets}` === asked) return false;
+    asked = `${summary} ${mayWaitForTargets}`;
+    const { result } = await readResult(context, place, prNumber);
+    if (result?.blame !== 'AUTHOR') return false;
+    return result.mayRetry?.after !== 'TARGETS' || mayWaitForTargets;
+  };
+  const entry = { ...place, pr: { number: prNumber } };
+  const last = await pollUntil(isDecided, context, entry, wait);
+  return last && readResult(context, place, prNumber);
+}
+
+export function readResult(context: Context, place: Place, number: number): Promise<EntryRecord> {
+  const detail = { includeExplanation: true, includeResult: true };
+  return context.call('getSubmittedPullRequest', { ...place, pr: { number }, ...detail });
+}
+
+function waitCommand({ repo, targetBranch }: Place, number: number): string {
+  return `sluice pr watch ${formatRepo(repo)} ${targetBranch} ${number}`;
+}
+
+// SPEC W81
+export function exitCodeOf(result: Result | undefined): number {
+  if (result === undefined) return EXIT.refused;
+  const { outcome, cause, mayRetry } = result;
+  if (outcome === 'LANDED') return EXIT.ok;
+  if (outcome === 'CANCELLED') return 14;
+  if (mayRetry?.when === 'NOW') return 13;
+  if (mayRetry?.when === 'AFTER') return mayRetry.after === 'TARGETS' ? 10 : 12;
+  return cause === 'CONFLICT' ? 11 : 10;
+}
