@@ -1,4 +1,4 @@
-import { listPullRequestHeads, pushHead } from '../git/push-head.ts';
+import { type Clone, hasCommit, listPullRequestHeads, pushHead } from '../git/push-head.ts';
 import type { Context } from './core/context.ts';
 import { CliError, EXIT } from './core/exit.ts';
 import type { Place } from './core/place.ts';
@@ -25,6 +25,7 @@ export async function pushPullRequest(context: Context, { place, remote, head, n
     if (same !== undefined && heads.get(same) === head) return same;
     if (number !== undefined && !heads.has(number))
       throw new CliError(EXIT.refused, `There is no pull request #${number}. Without --pr, HEAD becomes a new one.`);
+    if (number !== undefined) await refuseUnknown(clone, number, heads.get(number) as string);
     const chosen = number ?? (await nextNumber(context, place, heads, tried));
     const answer = await pushHead(clone, chosen, heads.get(chosen) ?? '');
     if (answer.kind === 'done') {
@@ -32,13 +33,15 @@ export async function pushPullRequest(context: Context, { place, remote, head, n
       return chosen;
     }
     if (answer.kind === 'refused') throw new CliError(EXIT.refused, answer.detail);
-    if (number !== undefined)
-      throw new CliError(
-        EXIT.refused,
-        `#${number} was pushed to meanwhile. Look at it: git fetch ${remote} refs/pull/${number}/head`,
-      );
   }
   throw new CliError(EXIT.unavailable, 'Every number of a pull request that was tried was taken meanwhile. Try again.');
+}
+
+/** A push would take away commits that others pushed. */
+async function refuseUnknown({ folder, remote }: Clone, number: number, head: string): Promise<void> {
+  if (await hasCommit(folder, head)) return;
+  const look = `Look at it first: git fetch ${remote} refs/pull/${number}/head`;
+  throw new CliError(EXIT.refused, `#${number} is at ${head}, which this clone does not have. ${look}`);
 }
 
 /** Those who try at the same time spread out. */

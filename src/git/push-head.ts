@@ -5,7 +5,7 @@ import { answerOf } from './push.ts';
 const TIMEOUT_MS = 5 * 60_000;
 const TRANSPORTS = { GIT_ALLOW_PROTOCOL: 'file:git:http:https:ssh' };
 
-interface Clone {
+export interface Clone {
   readonly folder: string;
   /** Its name in this clone. */
   readonly remote: string;
@@ -32,4 +32,12 @@ export async function pushHead({ folder, remote }: Clone, number: number, expect
     ...{ timeoutMs: TIMEOUT_MS, expected: [0, 1, 128] },
   });
   return exitCode === 0 ? { kind: 'done' } : answerOf(stdout.toString(), stderr);
+}
+
+/** Whether the clone has the commit. */
+export async function hasCommit(folder: string, sha: string): Promise<boolean> {
+  const args = ['-C', folder, 'cat-file', '-e', `${sha}^{commit}`];
+  return (
+    (await runGit(args, { purpose: 'look for a commit', safeDirectory: '*', expected: [0, 1, 128] })).exitCode === 0
+  );
 }
