@@ -38,6 +38,7 @@ const submit = row({
     '--no-batch': 'Never test it in a batch with others.',
     '--batch': 'Let it be tested in a batch again.',
     '--repair': 'It repairs a red target branch: test it alone on the head while the queue holds.',
+    '--force': 'Submit it even if the queue refuses what failed and is unchanged.',
     '--stack': 'Submit the pull requests that it is based on, too.',
     '--sha <commit>': 'The head commit that is meant: at another one, nothing is submitted.',
     '--dry-run': 'Only say what it would do: whether it starts, and who is tested again for it.',
@@ -55,7 +56,7 @@ const submit = row({
     'sluice pr submit 7 --sha "$(git rev-parse HEAD)"',
   ],
   run: async (context, { repo, targetBranch, pr, ...options }) => {
-    const { priority, batch, sha, repair, stack: submitStack } = options;
+    const { priority, batch, sha, repair, stack: submitStack, force } = options;
     const body = {
       ...{ repo, targetBranch, pr: { ...pr, ...present({ sha }) } },
       ...present({ priority, noBatch: batch === undefined ? undefined : !batch, repair }),
@@ -65,7 +66,7 @@ const submit = row({
       return context.show(preview, () => `#${pr.number}: ${clean(preview.text)}`);
     }
     if (/^(?:urgent|0+)$/i.test(priority ?? '')) await sayBefore(context, body, options);
-    const record = await context.act('submitPullRequest', { ...body, ...present({ submitStack }) });
+    const record = await context.act('submitPullRequest', { ...body, ...present({ submitStack, force }) });
     if (options.wait) return waitForEnd(context, { repo, targetBranch, pr, ...options });
     const follow = `sluice pr status ${formatRepo(repo)} ${targetBranch} ${pr.number}`;
     context.show(record, () => `${formatOutcome(record)}\nWhere it stands: ${follow}`);

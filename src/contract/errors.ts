@@ -121,6 +121,10 @@ const BY_STATUS = {
       'The queue is not empty',
       'Pull requests are in the queue. Cancel them, or wait until they have landed.',
     ],
+    UNCHANGED_SINCE_FAILURE: [
+      'It failed as it is',
+      'The queue has refuseUnchanged, and the pull request would be tested as it was when it failed. `result` says what failed. Change it, or send `force`.',
+    ],
     MODE_CHANGE_IN_PROGRESS: [
       'The queue is changing its mode',
       'The queue waits for the pull requests in it before it changes its mode. Try again when its state is no longer SWITCHING_MODES.',

@@ -66,7 +66,8 @@ const submission = optional({
   ),
 });
 
-const submitStack = optional({
+const onlySubmission = optional({
+  force: boolean('Take it also where the queue refuses what failed and is unchanged (refuseUnchanged).'),
   submitStack: boolean(
     'Submit the pull requests that it is based on too, all of them or none, each at its present head and by the rights of the caller. What a text names with Depends-On is not submitted. Absent: false, and it waits for them.',
   ),
@@ -78,10 +79,13 @@ export const submitPullRequest = operation('submitPullRequest', {
   description:
     'The pull request enters as NOT_READY and is admitted automatically as soon as it can be merged and, in a parallel queue, its impacted targets are there. Submitting one that is in the queue changes its priority and noBatch. A paused or draining queue accepts it and admits it later.',
   isIdempotent: true,
-  body: Type.Object({ ...queueRef, ...oneOrSeveral(PrAtHead), ...submission, ...submitStack }, ONE_OR_SEVERAL),
+  body: Type.Object({ ...queueRef, ...oneOrSeveral(PrAtHead), ...submission, ...onlySubmission }, ONE_OR_SEVERAL),
   reply: EntryRecord,
   bulkReply: BulkResults,
-  errors: [...NOT_FOUND, 'PULL_REQUEST_NOT_ENQUEUEABLE', 'PULL_REQUEST_LANDING', 'FORGE_UNAVAILABLE'],
+  errors: [
+    ...([...NOT_FOUND, 'PULL_REQUEST_NOT_ENQUEUEABLE', 'PULL_REQUEST_LANDING', 'FORGE_UNAVAILABLE'] as const),
+    'UNCHANGED_SINCE_FAILURE',
+  ],
   example: { body: { ...EXAMPLE_ENTRY, priority: 'high' }, reply: EXAMPLE_RECORD },
 });
 

@@ -287,7 +287,7 @@ async function admitWithBody(
 }
 
 function orThrow<T>(answer: T | Refusal): T {
-  if (isRefusal(answer)) throw new HttpProblem(answer.code, answer.detail, answer.errors);
+  if (isRefusal(answer)) throw new HttpProblem(answer.code, answer.detail, answer.errors, answer.result);
   return answer;
 }
 

@@ -33,8 +33,9 @@ const after = (what: Retry['after']): Retry => ({ when: 'AFTER', ...(what !== un
 const CI_WORKS: Retry = { when: 'AFTER', after: 'CI', inSeconds: 300 };
 
 // SPEC E90
-export function outcomeOf(queue: Queue, entry: Entry, explanation: Explanation, beyond: Beyond): Outcome {
+export function outcomeOf(queue: Queue, entry: Entry, explanation: Explanation, beyond: Beyond = {}): Outcome {
   const { state, because, lost } = entry;
+  if (state === 'TESTING') return { outcome: 'WAITING' };
   if (isLive(state))
     return { outcome: 'WAITING', ...(isAdmitted(entry) ? waiting(queue) : unready(entry, explanation)) };
   if (state === 'MERGED')

@@ -15,6 +15,8 @@ import { candidatesFor } from '../engine/model/roster.ts';
 import type { QueueSettings } from '../engine/model/settings.ts';
 import type { Sha } from '../lib/sha.ts';
 import type { TestRow } from '../storage/tests.ts';
+import { explain } from './explain.ts';
+import { type Outcome, outcomeOf } from './result.ts';
 
 const FILE = new URL('situations.md', import.meta.url);
 
@@ -65,8 +67,15 @@ async function statusOf(world: PageWorld, number: number): Promise<string[]> {
     ...reasons.flatMap((reason) => linesOf(reason, '  ')),
     `Next: ${next}`,
     ...commands.map((command) => `  $ ${command}`),
+    sayOutcome(outcomeOf(loaded.queue, entry, explain(loaded.queue, entry, world.now, beyond), beyond)),
     ...timeline.map(({ at, state, text }) => `${at.slice(11, 16)} ${state} ${text}`),
   ];
+}
+
+/** As programs decide on it. */
+function sayOutcome({ outcome, cause, blame, mayRetry }: Outcome): string {
+  const retry = mayRetry && `retry ${Object.values(mayRetry).join(' ')}`;
+  return `Result: ${[outcome, cause, blame, retry].filter(Boolean).join(', ')}`;
 }
 
 function linesOf({ text, url, reasons }: ExplanationReasonView, indent: string): string[] {
@@ -83,7 +92,7 @@ function steady(text: string): string {
     .trimEnd();
 }
 
-it('the texts for people in every situation are those of situations.md [G45] [G46] [E22] [E23] [E24] [E25] [E33] [E34] [E62] [E63] [Q10]', async () => {
+it('the texts for people in every situation are those of situations.md [G45] [G46] [E22] [E23] [E24] [E25] [E33] [E34] [E62] [E63] [E90] [Q10]', async () => {
   const book = new Book();
   await tellOfOneThatLands(book);
   await tellOfSilence(book);

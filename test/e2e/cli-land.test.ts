@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { ResultView } from '../../src/app/queue/entry-result.ts';
-import { aCheckedQueue } from './checks.ts';
+import { aCheckedQueue, untilLeft } from './checks.ts';
 import { makeFolder, until } from './harness.ts';
 import { type Ran, sluice } from './kept-sluice.ts';
 import { runSluice } from './run-sluice.ts';
@@ -82,6 +82,32 @@ describe('sluice land', () => {
     clone.commit({ c: 'c\n' });
     const mended = await clone.land('--json', '--pr', String(prNumber));
     assert.deepEqual([mended.code, read(mended).prNumber], [0, prNumber], mended.err);
+  });
+
+  it('is refused with what is known, while a failed change is unchanged [E95]', async () => {
+    const queue = await aCheckedQueue(world, [{ name: 'test', command: 'test ! -e broken' }], {
+      settings: { refuseUnchanged: true },
+    });
+    const { git, land } = await aClone(queue, { broken: 'yes\n' });
+    const first = read(await land('--json'));
+    assert.equal(first.result.outcome, 'REMOVED');
+    const head = await queue.headOf(1);
+    const again = await land('--json');
+    assert.equal(again.code, 10);
+    assert.match(again.err, /#1 would be tested as it was when it failed, and nothing has changed since\./);
+    assert.deepEqual(read(again).result, first.result);
+    // Other words for the same files are no change.
+    git(...WHO, 'commit', '-q', '--amend', '-m', 'In other words');
+    assert.equal((await land('--pr', '1')).code, 10);
+    assert.notEqual(await queue.headOf(1), head);
+    const problem = await queue.api.refused('409 UNCHANGED_SINCE_FAILURE', 'submitPullRequest', queue.entry(1));
+    assert.equal((problem as unknown as Landed).result.repro?.sha, first.result.repro?.sha);
+    const forced = await land('--force', '--no-wait');
+    assert.equal(forced.code, 0, forced.err);
+    await untilLeft(queue, 1);
+    // Other commands may pass it.
+    await queue.api.ok('registerRepository', { repo: queue.repo, checks: [{ name: 'test', command: 'true' }] });
+    assert.equal((await land()).code, 0);
   });
 
   it('ends with 11 and both sides of a conflict [W81] [E94]', async () => {

@@ -7,6 +7,8 @@ export interface Refusal {
   /** A sentence that tells the caller what to do. */
   readonly detail: string;
   readonly errors?: readonly FieldError[];
+  /** What came of the submission before. */
+  readonly result?: object;
 }
 
 export type Answer<T> = Promise<T | Refusal>;

@@ -7,14 +7,17 @@ import type { QueueSettings, SettingName } from '../../engine/model/settings.ts'
 import type { Transition } from '../../engine/model/work.ts';
 import type { Step } from '../../engine/step.ts';
 import { isPersonName } from '../../lib/actor-name.ts';
+import type { Instant } from '../../lib/clock.ts';
 import { getIn } from '../../lib/int-map.ts';
 import { present } from '../../lib/present.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { RepositoryId } from '../../storage/repositories.ts';
 import { type BatchChange, batchText } from '../../words/batch.ts';
+import { explain } from '../../words/explain.ts';
 import { shortSha } from '../../words/phrases.ts';
 import { changeText } from '../../words/reasons.ts';
+import { outcomeOf } from '../../words/result.ts';
 import { candidateIdOf } from './entry-id.ts';
 import { type Actor, type Happening, SLUICE } from './feed-event.ts';
 
@@ -196,6 +199,7 @@ function entryEvent(step: StepOf, runOf: RunOf, transition: Transition): Happeni
       cause: blame && causeOfEnd(because),
       blame,
       causedBy: because.prNumber,
+      result: entry && !isLive(to) ? decisionOf(result.queue, entry, event.at) : undefined,
       sha: landed?.sha,
       testRunId: run?.testRunId,
       isBatch: run?.isBatch,
@@ -204,6 +208,12 @@ function entryEvent(step: StepOf, runOf: RunOf, transition: Transition): Happeni
       namedFor: run?.namedFor,
     },
   };
+}
+
+// SPEC E90
+function decisionOf(queue: Queue, entry: Entry, now: Instant): object {
+  const explanation = explain(queue, entry, now);
+  return { ...outcomeOf(queue, entry, explanation), next: explanation.next };
 }
 
 function runsOf(queueId: QueueId): RunOf {

@@ -29,6 +29,7 @@ import { type EntryView, viewEntry } from './entry-view.ts';
 import { findEndedEntry } from './find-entry.ts';
 import { findPullRequest, findTargets, readTargetBranch } from './forge-facts.ts';
 import { stopAbove, withBelow } from './read-below.ts';
+import { refuseUnchanged } from './refuse-unchanged.ts';
 
 interface SubmitPullRequest extends EntryRef {
   /** Undefined or null: unchanged, or the default for a new entry. */
@@ -38,6 +39,8 @@ interface SubmitPullRequest extends EntryRef {
   readonly repair?: boolean | undefined;
   /** The pull requests that it is based on are submitted too. */
   readonly submitStack?: boolean | undefined;
+  /** What failed and is unchanged is refused where the queue says so. */
+  readonly refusesUnchanged?: boolean;
   /** The expected head. Undefined: any. */
   readonly sha?: Sha | undefined;
   /** The facts that were read together with a person's comment or label: they define the meant head. */
@@ -171,6 +174,8 @@ async function submitOne(app: App, caller: Caller, input: SubmitPullRequest): An
   const submission = await prepare(app, caller, input);
   if (isRefusal(submission)) return submission;
   const { found, pr, targets, wasLive, eventFor } = submission;
+  const unchanged = input.refusesUnchanged && !wasLive ? await refuseUnchanged(app, found, pr) : undefined;
+  if (unchanged !== undefined) return unchanged;
   await stopAbove(app, found, pr);
   const hasLeft = (queue: Queue) => wasLive && findEntry(queue, pr.number) === undefined;
   const result = await runEvent(app, found, (queue) => (hasLeft(queue) ? undefined : eventFor(queue)));

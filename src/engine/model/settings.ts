@@ -46,6 +46,7 @@ export interface QueueSettings {
   readonly reusePassedTrees: boolean;
   readonly honorQuarantine: (typeof HONOR_QUARANTINE_MODES)[number];
   readonly confirmFailures: (typeof CONFIRM_MODES)[number];
+  readonly refuseUnchanged: boolean;
   readonly newFlakes: (typeof NEW_FLAKES_MODES)[number];
   readonly createPrsForTestingBranches: boolean;
   readonly testBranchConstructionMode: (typeof TEST_BRANCH_MODES)[number];
@@ -165,6 +166,9 @@ export const SETTING_SPECS: { readonly [Name in SettingName]: SettingSpec } = {
     CONFIRM_MODES,
     'AUTO: a pull request is removed for a failure only after it failed again in runs of its own on the head, as often as the record of the failed test demands. NEVER: the first failure that is its own removes it.',
   ),
+  refuseUnchanged: boolean(
+    'Refuse to take a pull request again that failed and would be tested with the same tree, checks and commands. submitPullRequest takes it with force.',
+  ),
   newFlakes: choice(
     NEW_FLAKES_MODES,
     'TELL: a pull request with which a test became flaky is told, and lands. REMOVE: it leaves the queue. Needs confirmFailures AUTO.',
@@ -224,6 +228,7 @@ export const DEFAULT_SETTINGS: QueueSettings = {
   reusePassedTrees: true,
   honorQuarantine: 'SHADOW',
   confirmFailures: 'AUTO',
+  refuseUnchanged: false,
   newFlakes: 'TELL',
   createPrsForTestingBranches: false,
   testBranchConstructionMode: 'RENAME_TEMP_BRANCH',

@@ -1,5 +1,6 @@
 import type { FieldError } from '../../app/core/refusal.ts';
 import { ERRORS, type ErrorCode } from '../../contract/errors.ts';
+import { present } from '../../lib/present.ts';
 
 /** Thrown below a request, to answer it with a problem document. */
 export class HttpProblem extends Error {
@@ -7,12 +8,14 @@ export class HttpProblem extends Error {
   readonly code: ErrorCode;
   readonly detail: string;
   readonly errors: readonly FieldError[] | undefined;
+  readonly result: object | undefined;
 
-  constructor(code: ErrorCode, detail: string, errors?: readonly FieldError[]) {
+  constructor(code: ErrorCode, detail: string, errors?: readonly FieldError[], result?: object) {
     super(`${code}: ${detail}`);
     this.code = code;
     this.detail = detail;
     this.errors = errors;
+    this.result = result;
   }
 }
 
@@ -26,11 +29,11 @@ export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
 /** RFC 9457. The type is a link into the server's own documentation. */
 // SPEC H1
 export function formatProblem(
-  problem: Pick<HttpProblem, 'code' | 'detail' | 'errors'>,
+  problem: Pick<HttpProblem, 'code' | 'detail'> & Partial<Pick<HttpProblem, 'errors' | 'result'>>,
   requestId: string,
   status?: number,
 ): string {
-  const { code, detail, errors } = problem;
+  const { code, detail, errors, result } = problem;
   return JSON.stringify({
     type: `/docs#${code}`,
     title: ERRORS[code].title,
@@ -38,6 +41,6 @@ export function formatProblem(
     detail,
     code,
     requestId,
-    ...(errors === undefined ? {} : { errors }),
+    ...present({ errors, result }),
   });
 }

@@ -8,6 +8,7 @@ import { pluck } from '../../../test/helpers/pluck.ts';
 import { NOON } from '../../../test/helpers/store-rows.ts';
 import { createInProcess } from '../../../test/worlds/server/in-process.ts';
 import type { FeedEvent } from '../../app/core/feed-event.ts';
+import type { ResultView } from '../../app/queue/entry-result.ts';
 import { chainDigest } from '../../lib/digest-chain.ts';
 
 interface Page {
@@ -62,6 +63,8 @@ describe('listEvents', () => {
     assert.equal(proof.sha, proof.testedSha);
     const lost = await list({ repo: queue.repo, prNumber: failed, types: ['pull_request.failed'] });
     assert.deepEqual(lost.events[0]?.data['checks'], ['test']);
+    const { outcome, mayRetry, next } = lost.events[0]?.data['result'] as ResultView;
+    assert.deepEqual([outcome, mayRetry?.when, typeof next], ['REMOVED', 'CHANGED', 'string']);
   });
 
   test('is newest first, by pages that together are everything, once [X3]', async () => {

@@ -18,16 +18,19 @@ import { ERRORS, type ErrorCode } from '../../contract/errors.ts';
 import * as contract from '../../contract/pull-requests.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { Fault } from '../../lib/fault.ts';
+import { trunkDialect } from '../core/dialect.ts';
 import { toProblem } from '../core/error-response.ts';
 import { type Route, route } from '../core/route.ts';
 
 export const PULL_REQUESTS_ROUTES: readonly Route[] = [
   route(
     contract.submitPullRequest,
-    (app, caller, body) =>
-      actOnEach(app, caller, body, ({ number: prNumber, sha }) =>
-        submitPullRequest(app, caller, { ...body, prNumber, sha }),
-      ),
+    (app, caller, { force, ...body }, { dialect }) => {
+      const refusesUnchanged = dialect !== trunkDialect && force !== true;
+      return actOnEach(app, caller, body, ({ number: prNumber, sha }) =>
+        submitPullRequest(app, caller, { ...body, prNumber, sha, refusesUnchanged }),
+      );
+    },
     { isReused: true },
   ),
   route(contract.previewSubmission, (app, caller, body) =>
