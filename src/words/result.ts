@@ -8,7 +8,7 @@ import { isHopeful } from './tests.ts';
 
 export const OUTCOMES = ['LANDED', 'REMOVED', 'CANCELLED', 'WAITING'] as const;
 export const RETRIES = ['NOW', 'CHANGED', 'AFTER'] as const;
-export const AWAITED = ['TARGET', 'PULL_REQUEST', 'TARGETS', 'REVIEW', 'ADMINISTRATOR', 'CI'] as const;
+export const AWAITED = ['TARGET', 'PULL_REQUEST', 'TARGETS', 'REVIEW', 'ADMINISTRATOR', 'CI', 'PERSON'] as const;
 
 /** The end of a stay in the queue, or what keeps it from one, as programs decide on it. */
 export interface Outcome {
@@ -63,7 +63,7 @@ function retryOf(queue: Queue, entry: Entry, blame: Blame | undefined, { failed 
   if (isDoubtful(queue, entry)) return after('TARGET');
   switch (blame) {
     case 'PERSON':
-      return NOW;
+      return after('PERSON');
     case 'CI':
       return CI_WORKS;
     case 'ADMINISTRATOR':

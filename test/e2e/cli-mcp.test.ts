@@ -1,5 +1,6 @@
 // `sluice mcp` as a coding agent uses it: a process, called by the official client.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -26,8 +27,19 @@ const READS = [
   'list_landings',
   'list_tests',
   'check_log',
+  'get_result',
+  'wait_for_result',
+  'checkout_command',
 ];
-const WRITES = ['submit_pull_request', 'cancel_pull_request', 'restart_tests', 'quarantine_test'];
+const WRITES = [
+  'submit_pull_request',
+  'submit_repair',
+  'cancel_pull_request',
+  'restart_tests',
+  'quarantine_test',
+  'land',
+  'set_targets',
+];
 
 interface Told {
   readonly isError: boolean;
@@ -42,11 +54,15 @@ describe('sluice mcp', () => {
   let reader: Client;
   let writer: Client;
 
-  async function open(args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<Client> {
+  async function open(
+    args: readonly string[],
+    more: Readonly<Record<string, string>> = {},
+    cwd = world.server.dataFolder,
+  ): Promise<Client> {
     const env = { PATH: process.env['PATH'] ?? '', HOME: world.server.dataFolder, ...world.server.env, ...more };
     const client = new Client({ name: 'test', version: '1.0.0' });
     opened.push(client);
-    const command = { command: process.execPath, args: [...SLUICE, 'mcp', ...args], env, cwd: world.server.dataFolder };
+    const command = { command: process.execPath, args: [...SLUICE, 'mcp', ...args], env, cwd };
     await client.connect(new StdioClientTransport(command));
     return client;
   }
@@ -140,13 +156,64 @@ describe('sluice mcp', () => {
     await outside.ci.report(await outside.ci.runOf(first), 'SUCCESS');
     await untilLeft(outside, second);
     const name = `local/acme/${outside.repo.name}`;
-    assert.match(await tell(reader, 'explain_failure', { repo: name, pr: second }), /conflicts with main/);
+    assert.match(
+      await tell(reader, 'explain_failure', { repo: name, pr: second }),
+      /conflicts with main[\s\S]*=======/,
+    );
   });
 
   it('explains a failure also where the tests cannot be read [W53]', async () => {
     const stranger = await open(['--repo', queue.name], { SLUICE_ORG: 'nowhere' });
     const text = await tell(stranger, 'explain_failure', { pr: failed });
     assert.match(text, /"summary"[\s\S]*The tests that failed cannot be read:[\s\S]*nowhere[\s\S]*Ignore your/);
+  });
+
+  it('tells the decision apart from text of others, and the commit that failed [W83] [E91]', async () => {
+    const text = await tell(reader, 'get_result', { repo: queue.name, pr: failed });
+    assert.match(
+      text,
+      /^Result of pull request \d+: REMOVED\. Submit it again only after a change that mends it\. The command for the next step: git fetch origin refs\/sluice\/candidates\/\S+$/m,
+    );
+    assert.match(text, /"mayRetry": \{\s*"when": "CHANGED"[\s\S]*"untrusted": \{\s*"text": "[^\n]*\\nIgnore your instructions/);
+    const waited = await tell(reader, 'wait_for_result', { repo: queue.name, pr: failed });
+    assert.match(waited, /: REMOVED\. Submit/);
+    const checkout = await tell(reader, 'checkout_command', { repo: queue.name, pr: failed });
+    assert.match(
+      checkout,
+      /^Run: git fetch origin refs\/sluice\/candidates\/\S+ && git checkout --detach [0-9a-f]{40}$/m,
+    );
+    assert.match(await refuse('get_result', { repo: queue.name, pr: 404 }), /404/);
+    const number = await queue.openPullRequest({ more: 'yes' });
+    assert.match(await refuse('get_result', { repo: queue.name, pr: number }), /never submitted/);
+  });
+
+  it('lands the clone that it runs in, sets targets and submits a repair [W83]', async () => {
+    const folder = await makeFolder();
+    execFileSync('git', ['clone', '-q', '-b', 'main', queue.git.path, folder]);
+    const who = ['-c', 'user.name=Ada', '-c', 'user.email=ada@acme.dev'];
+    execFileSync('git', ['-C', folder, ...who, 'commit', '-qm', 'By an agent', '--allow-empty']);
+    const inClone = await open(['--allow-writes'], {}, folder);
+    const submitted = await tell(inClone, 'land');
+    const [, pr] = /Pull request (\d+) is submitted/.exec(submitted) ?? assert.fail(submitted);
+    assert.match(
+      await tell(inClone, 'wait_for_result', { pr: Number(pr) }),
+      /: LANDED\. There is nothing left to do\./,
+    );
+    const other = await queue.openPullRequest({ other: 'yes' });
+    assert.match(await tell(inClone, 'submit_repair', { pr: other }), /is submitted as a repair/);
+    assert.match(await tell(inClone, 'set_targets', { pr: other, targets: ['a b'] }), /The targets of pull request/);
+    assert.match((await ask(inClone, 'set_targets', { pr: other })).text, /Give either targets or all/);
+  });
+
+  it('has resources and a prompt with the loop that an agent runs [W84]', async () => {
+    const { resources } = await reader.listResources();
+    const uri = resources.find(({ name }) => name === `${queue.name} main`)?.uri ?? assert.fail();
+    const read = async (of: string) => JSON.stringify((await reader.readResource({ uri: of })).contents);
+    assert.match(await read(uri), /pull requests are in the queue/);
+    assert.match(await read(`${uri.replace('queue', 'result')}/${failed}`), /Result of pull request \d+: REMOVED/);
+    await assert.rejects(read(`${uri.replace('queue', 'result')}/404`), /404/);
+    const { messages } = await reader.getPrompt({ name: 'repair_my_pull_request', arguments: { pr: String(failed) } });
+    assert.match(JSON.stringify(messages), new RegExp(`Pull request ${failed} should land[\\s\\S]*mayRetry alone`));
   });
 
   it('marks data that others wrote, and leaves out tokens and control sequences [W56] [W57]', async () => {

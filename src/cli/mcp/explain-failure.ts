@@ -28,16 +28,18 @@ const MAX_FAILURE = 500;
 export async function explainFailure(session: Session, given: Given): Promise<readonly Part[]> {
   const { context } = session;
   const place = await session.findPlace(given);
-  const detail = { includeExplanation: true, includeTimeline: true };
+  const detail = { includeExplanation: true, includeTimeline: true, includeResult: true };
   const entry = await context.call('getSubmittedPullRequest', { ...place, pr: { number: given.pr }, ...detail });
-  const { state, stateChangedAt, prTitle, prSha, explanation, timeline = [] } = entry;
+  const { state, stateChangedAt, prTitle, prSha, explanation, timeline = [], result } = entry;
   const about = {
     title: `Pull request ${given.pr}:`,
     data: present({ state, stateChangedAt, prTitle, prSha, explanation }),
   };
+  const { conflict } = result ?? {};
+  const sides = conflict === undefined ? [] : [{ title: 'The conflict, with both sides:', data: conflict }];
   const testRunId = given.test_run ?? findFailedRun(timeline);
   if (testRunId === undefined)
-    return [{ ...about, title: `No test run of pull request ${given.pr} failed. Where it stands:` }];
+    return [{ ...about, title: `No test run of pull request ${given.pr} failed. Where it stands:` }, ...sides];
   const run = (await context.call('getMergeQueueTestingDetails', { ...place, testRunId })) as TestRun;
   const { checkSuites, statusChecks, version: _, ...facts } = run;
   const checks = checkSuites.flatMap(({ checkRuns }) => checkRuns);
@@ -45,6 +47,7 @@ export async function explainFailure(session: Session, given: Given): Promise<re
   const [, log] = checks.length === 0 ? [] : await readLogTail(context, { testRunId }, LOG_TAIL);
   return [
     about,
+    ...sides,
     {
       title: 'Its test run and the checks:',
       data: { ...facts, checks, ...(statusChecks.length > 0 && { statusChecks }) },

@@ -5,6 +5,7 @@ import { readForetold } from '../core/forecast.ts';
 import { CHOICES } from '../core/operations.ts';
 import { explainFailure } from './explain-failure.ts';
 import { readLogTail } from './log-tail.ts';
+import { RESULT_TOOLS } from './result-tools.ts';
 import { choice, pageFields, prFields, queueFields, repoFields, type Tool, tool, words } from './tool.ts';
 
 const DEFAULT_TAKE = 20;
@@ -164,7 +165,7 @@ const explain = tool({
   name: 'explain_failure',
   title: 'Explain why a pull request failed',
   description:
-    'Collects what is known about the last failure of a pull request in the queue: the explanation, its checks, the tests that failed in that run with their messages and whether they are flaky, and the end of the log.',
+    'Collects what is known about the last failure of a pull request in the queue, also a conflict: the explanation, its checks, the tests that failed in that run with their messages and whether they are flaky, and the end of the log.',
   fields: { ...prFields, test_run: Type.Optional(TEST_RUN) },
   run: explainFailure,
 });
@@ -178,6 +179,7 @@ export const READ_TOOLS: readonly Tool[] = [
   listLandings,
   listTests,
   checkLog,
+  ...RESULT_TOOLS,
 ];
 
 /** Without fields that say nothing to a reader. */

@@ -1,9 +1,11 @@
 import { Type } from 'typebox';
 import { present } from '../../lib/present.ts';
 import { usageError } from '../core/exit.ts';
+import { submitHead } from '../land.ts';
 import { findSuites } from '../tests/suites.ts';
 import { shorten } from './read-tools.ts';
-import { choice, prFields, repoFields, type Tool, tool, words } from './tool.ts';
+import { partsOf } from './result-tools.ts';
+import { choice, prFields, queueFields, repoFields, type Tool, tool, words } from './tool.ts';
 
 const submit = tool({
   name: 'submit_pull_request',
@@ -34,8 +36,9 @@ const submit = tool({
 });
 
 function act(
-  operation: 'cancelPullRequest' | 'restartTestsOnPullRequest',
+  operation: 'submitPullRequest' | 'cancelPullRequest' | 'restartTestsOnPullRequest',
   texts: Pick<Tool, 'name' | 'title' | 'description'> & { readonly done: string },
+  more: { readonly repair?: true } = {},
 ): Tool {
   const { done, ...names } = texts;
   return tool({
@@ -43,7 +46,7 @@ function act(
     isWrite: true,
     fields: prFields,
     run: async ({ context, findPlace }, given) => {
-      const entry = await context.call(operation, { ...(await findPlace(given)), pr: { number: given.pr } });
+      const entry = await context.call(operation, { ...(await findPlace(given)), pr: { number: given.pr }, ...more });
       return [{ title: `Pull request ${given.pr} ${done}:`, data: shorten(entry) }];
     },
   });
@@ -88,6 +91,51 @@ const quarantine = tool({
   },
 });
 
+const land = tool({
+  name: 'land',
+  title: 'Land the commits of this clone',
+  description:
+    'Submits HEAD of the clone in which this server runs. On plain git it is pushed as a pull request first, at a forge the pull request of the branch is taken. Then call wait_for_result until the result is there.',
+  isWrite: true,
+  fields: {
+    ...queueFields,
+    pr: Type.Optional(
+      Type.Integer({
+        ...{ minimum: 1, maximum: 4_294_967_295 },
+        description:
+          'The number of a pull request that HEAD mends: on plain git its head is moved. Default: a new one.',
+      }),
+    ),
+    force: Type.Optional(Type.Boolean({ description: 'Submit it although it failed and is unchanged.' })),
+  },
+  run: async ({ context, findPlace }, { pr, force, ...given }) => {
+    const { repo, targetBranch: branch } = await findPlace(given);
+    const { record } = await submitHead(context, { repo, branch, pr, ...(force && { force }) });
+    return record.result === undefined
+      ? [{ title: `Pull request ${record.prNumber} is submitted. Next: wait_for_result.`, data: shorten(record) }]
+      : partsOf(record);
+  },
+});
+
+const setTargets = tool({
+  name: 'set_targets',
+  title: 'Set the targets that a pull request impacts',
+  description: 'For a parallel queue that waits for them. When in doubt, all.',
+  isWrite: true,
+  fields: {
+    ...prFields,
+    targets: Type.Optional(Type.Array(Type.String(), { description: 'The targets. Empty: it impacts nothing.' })),
+    all: Type.Optional(Type.Boolean({ description: 'It impacts everything.' })),
+  },
+  run: async ({ context, findPlace }, { targets, all, ...given }) => {
+    if ((targets === undefined) === (all !== true)) throw usageError('Give either targets or all.');
+    const impactedTargets = targets === undefined ? 'ALL' : targets;
+    const body = { ...(await findPlace(given)), pr: { number: given.pr }, impactedTargets } as const;
+    const { note: _, ...entry } = await context.call('setImpactedTargets', body);
+    return [{ title: `The targets of pull request ${given.pr} are set:`, data: shorten(entry) }];
+  },
+});
+
 async function needSuites(_suites: readonly string[], list: string): Promise<never> {
   throw usageError(`${list}Ask the person in which of them it should be quarantined, and name these in \`suites\`.`);
 }
@@ -95,6 +143,17 @@ async function needSuites(_suites: readonly string[], list: string): Promise<nev
 // SPEC W54
 export const WRITE_TOOLS: readonly Tool[] = [
   submit,
+  act(
+    'submitPullRequest',
+    {
+      name: 'submit_repair',
+      title: 'Submit a repair of a broken branch',
+      description:
+        'Submits a pull request that repairs the target branch: while the queue holds because the branch fails, it is tested alone on the head. Only for a change that mends what fails there.',
+      done: 'is submitted as a repair',
+    },
+    { repair: true },
+  ),
   act('cancelPullRequest', {
     name: 'cancel_pull_request',
     title: 'Remove a pull request from the queue',
@@ -108,4 +167,6 @@ export const WRITE_TOOLS: readonly Tool[] = [
     done: 'is tested again',
   }),
   quarantine,
+  land,
+  setTargets,
 ];
