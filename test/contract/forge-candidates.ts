@@ -224,6 +224,22 @@ export function candidateContract(
         assert.deepEqual(await heads(), known);
       });
 
+      test('the commit of a failed run stays where people can fetch it, without its branch [E93]', async () => {
+        const [one] = await bench.openTwoOnOneFile();
+        const { forge, repository } = bench.world;
+        const known = await heads();
+        const { sha, candidateId } = await bench.build([one]);
+        const request = { repository, targetBranch: 'main', candidateId, prNumber: one.prNumber, isBisection: false };
+        await forge.publishCandidate({ ...request, sha });
+        await forge.discardCandidate({ ...request, keepsCommit: true });
+        const kept = `refs/sluice/candidates/${candidateId}`;
+        assert.deepEqual(await heads(), [...known, kept].sort());
+        assert.equal(await bench.git('rev-parse', kept), sha);
+        assert.ok((await forge.listCandidateIds(repository)).includes(candidateId));
+        await forge.discardCandidate(request);
+        assert.deepEqual(await heads(), known);
+      });
+
       test('the prefix is free, and a branch in the way is a refusal', async () => {
         const { sha, candidateId } = await bench.build([]);
         const forge = bench.world.createForge({ testBranchPrefix: 'trunk-merge' });

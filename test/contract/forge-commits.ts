@@ -30,6 +30,23 @@ export function commitContract(name: string, createWorld: () => Promise<GitWorld
     after(() => bench.world.close());
     beforeEach(() => bench.reset());
 
+    test('both sides of a conflict are shown, and nothing of two that merge [E94]', async () => {
+      const { forge, repository } = bench.world;
+      const one = await bench.open('Theirs', { files: { 'a.txt': lines({ 5: 'theirs' }) } });
+      const target = await bench.world.commit('main', { files: { 'a.txt': lines({ 5: 'ours' }) } });
+      const ask = (head: Sha, maxLength = 10_000) =>
+        forge.showConflict?.({ repository, target, head, maxLength }) ?? Promise.resolve(undefined);
+      const shown = await ask(one.headSha);
+      assert.deepEqual([shown?.files, shown?.isCut], [['a.txt'], false]);
+      assert.match(
+        shown?.text ?? '',
+        /^--- a\.txt\n@@ line \d+ @@\n[\s\S]*<<<<<<< \S+\nours\n=======\ntheirs\n>>>>>>> /,
+      );
+      assert.equal(await ask(target), undefined);
+      assert.equal(await ask('0'.repeat(40) as Sha), undefined);
+      assert.equal((await ask(one.headSha, 20))?.isCut, true);
+    });
+
     describe('merge methods', () => {
       test('a merge commit has two parents and the tree git merge gives [C17]', async () => {
         const [one, two] = await bench.openTwoOnOneFile();

@@ -181,7 +181,7 @@ export class FakeForge implements Forge {
     const branch = branchRef(this.testBranchOf(request));
     const wasPublished = git.findRef(branch) !== undefined;
     git.changeRefs([
-      { ref: candidateRef(request), sha: undefined },
+      ...(request.keepsCommit ? [] : [{ ref: candidateRef(request), sha: undefined }]),
       { ref: branch, sha: undefined },
     ]);
     if (wasPublished) this.#repository.tell({ kind: 'candidate_discarded', candidateId: request.candidateId });

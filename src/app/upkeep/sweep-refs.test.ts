@@ -11,7 +11,7 @@ import type { Sha } from '../../lib/sha.ts';
 import type { RepositoryId } from '../../storage/repositories.ts';
 import { PLAIN_GIT_HOST } from '../core/directory.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
-import { sweepRefs } from './sweep-refs.ts';
+import { KEPT_MS, outdated, sweepRefs } from './sweep-refs.ts';
 
 const LIMIT = { timeout: 20_000 };
 
@@ -95,6 +95,33 @@ describe('the sweep of refs', LIMIT, () => {
     for (let round = 0; round < 4; round += 1) await sweepRefs(world.app, places);
     assert.equal(ownRefs(world).length, 1_200);
     assert.equal(world.repository.git.findRef(`refs/sluice/candidates/${id}`), undefined);
+  });
+
+  it('leaves commits of failed runs for 14 days, and the newest 200 [E93]', async () => {
+    const world = await createWorld({ settings: { requiredStatuses: ['ci'], confirmFailures: 'NEVER' } });
+    await world.submit({ a: 'a' });
+    await world.untilQuiet();
+    const check = { name: 'ci', status: 'COMPLETED' as const, conclusion: 'FAILURE' as const, startedAt: undefined };
+    const at = Date.now();
+    await world.send({
+      kind: 'check_reported',
+      at,
+      candidate: 1 as CandidateNumber,
+      check: { ...check, url: undefined },
+    });
+    await world.untilQuiet();
+    const places = new Map();
+    const sweepAfter = (ms: number) =>
+      sweepRefs({ ...world.app, clock: { ...world.app.clock, now: () => at + ms } }, places);
+    const kept = [`refs/sluice/candidates/${idOf(world, 1)}`];
+    await sweepAfter(0);
+    assert.deepEqual(ownRefs(world), kept);
+    await sweepAfter(KEPT_MS - 60_000);
+    assert.deepEqual(ownRefs(world), kept);
+    await sweepAfter(KEPT_MS + 60_000);
+    assert.deepEqual(ownRefs(world), []);
+    const ends = Array.from({ length: 203 }, (_, index) => [`${index}`, index] as const);
+    assert.deepEqual(outdated({ after: '', kept: new Map(ends) }, 300), ['2', '1', '0']);
   });
 
   it('passes over repositories that are known by their test results alone [N5] [G86]', async () => {

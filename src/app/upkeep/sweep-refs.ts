@@ -84,7 +84,7 @@ async function sweepRepository(app: App, swept: Repository, places: Places, isSt
 }
 
 // SPEC E93
-function outdated({ kept }: Progress, now: Instant): readonly string[] {
+export function outdated({ kept }: Progress, now: Instant): readonly string[] {
   const newest = [...kept].sort(([, one], [, other]) => other - one);
   return newest.filter(([, endedAt], index) => index >= MAX_KEPT || now - endedAt > KEPT_MS).map(([id]) => id);
 }
