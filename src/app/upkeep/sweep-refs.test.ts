@@ -103,7 +103,7 @@ describe('the sweep of refs', LIMIT, () => {
     await world.untilQuiet();
     const check = { name: 'ci', status: 'COMPLETED' as const, conclusion: 'FAILURE' as const, startedAt: undefined };
     const at = Date.now();
-    await world.send({
+    await world.tell({
       kind: 'check_reported',
       at,
       candidate: 1 as CandidateNumber,
