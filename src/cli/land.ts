@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { EntryRecord } from '../contract/entry.ts';
 import { present } from '../lib/present.ts';
 import { formatRepo, parsePrNumber, type RepoRef } from './core/arguments.ts';
@@ -170,7 +171,20 @@ export async function waitUntilDecided(
   };
   const entry = { ...place, pr: { number: prNumber } };
   const last = await pollUntil(isDecided, context, entry, wait);
-  return last && readResult(context, place, prNumber);
+  return last && readWithTests(context, place, prNumber);
+}
+
+/** Reports are read within seconds after the check that handed them in. */
+const REPORTS_MS = 4_000;
+
+async function readWithTests(context: Context, place: Place, number: number): Promise<EntryRecord> {
+  const until = Date.now() + REPORTS_MS;
+  for (;;) {
+    const record = await readResult(context, place, number);
+    const { failing, repro } = record.result ?? {};
+    if (repro === undefined || failing !== undefined || Date.now() >= until) return record;
+    await delay(500);
+  }
 }
 
 export function readResult(context: Context, place: Place, number: number): Promise<EntryRecord> {

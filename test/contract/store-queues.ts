@@ -117,6 +117,7 @@ function commitPromises({ inQueue }: StoreTests): void {
     await queues.commit(aCommit(id, 2, { entries: [ended] }));
     assert.deepEqual(await queueRecords.findEntry(id, 7), ended);
     assert.deepEqual((await queues.load(id))?.entries, []);
+    assert.equal(await queueRecords.findHighestNumber(id), 7);
   });
 
   inQueue('effects are kept in order until they are done', async ({ queues, effects, id }) => {

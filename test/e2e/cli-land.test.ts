@@ -84,6 +84,25 @@ describe('sluice land', () => {
     assert.deepEqual([mended.code, read(mended).prNumber], [0, prNumber], mended.err);
   });
 
+  it('tells of very much text at most 96 KB [E92]', async () => {
+    const check = { name: 'test', command: 'cat noise; cp r.xml reports.xml; exit 1' };
+    const queue = await aCheckedQueue(world, [check], { repository: { junit: ['reports.xml'] } });
+    const long = '界"\\'.repeat(5_000);
+    const failing = Array.from({ length: 40 }, (_, index) => {
+      const text = long.replaceAll('"', '&quot;');
+      return `<testcase name="${index} ${text}" file="${index}.js"><failure message="no">${text}</failure></testcase>`;
+    });
+    const files = {
+      noise: `Error:${long}\n`.repeat(100),
+      'r.xml': `<testsuite name="s">${failing.join('')}</testsuite>`,
+    };
+    const { land } = await aClone(queue, files);
+    const { result } = read(await land('--json'));
+    assert.deepEqual([result.failing?.length, result.failingCount, result.log?.isCut], [20, 40, true]);
+    const bytes = Buffer.byteLength(JSON.stringify(result));
+    assert.ok(bytes > 30_000 && bytes <= 96 * 1024, `${bytes}`);
+  });
+
   it('is refused with what is known, while a failed change is unchanged [E95]', async () => {
     const queue = await aCheckedQueue(world, [{ name: 'test', command: 'test ! -e broken' }], {
       settings: { refuseUnchanged: true },

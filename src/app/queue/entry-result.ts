@@ -19,10 +19,13 @@ export type ResultView = NonNullable<View<typeof EntryRecord>['result']>;
 
 const MAX_TESTS = 20;
 const MAX_NAME = 300;
-const MAX_MESSAGE = 1_000;
+const MAX_MESSAGE = 800;
 const MAX_LOG = 16_000;
 const LOG_BYTES = 1024 * 1024;
-const MAX_HUNKS = 24_000;
+const MAX_HUNKS = 20_000;
+const MAX_FILES = 20;
+const MAX_CHECKS = 10;
+const MAX_COMMAND = 1_000;
 
 interface Told {
   readonly app: App;
@@ -95,8 +98,10 @@ async function viewLog(
 ): Promise<ResultView['log']> {
   if (check === undefined) return undefined;
   const part = await store.logs.read({ candidateId, check: check.name }, 0, LOG_BYTES);
-  const { text, isCut } = failureLines(makeHarmless(new TextDecoder().decode(part?.bytes ?? Buffer.of())), MAX_LOG);
-  const isWhole = !isCut && (part?.size ?? 0) <= LOG_BYTES;
+  const log = makeHarmless(new TextDecoder().decode(part?.bytes ?? Buffer.of()));
+  const excerpt = failureLines(log, MAX_LOG);
+  const text = cut(excerpt.text, MAX_LOG);
+  const isWhole = !excerpt.isCut && text.length === excerpt.text.length && (part?.size ?? 0) <= LOG_BYTES;
   const url =
     check.url !== undefined && /^https?:\/\/[\w.:/?#[\]@!$&'()*+,;=%~-]+$/.test(check.url) ? check.url : undefined;
   const command = part === undefined ? undefined : `sluice logs ${candidateId}`;
@@ -111,7 +116,7 @@ async function viewRepro(told: Told, run: Candidate, failed: readonly FailedChec
     sha: commit.sha,
     fetch: `git fetch origin refs/sluice/candidates/${candidateIdOf(told.found.id, number)}`,
     checkout: `git checkout --detach ${commit.sha}`,
-    checks: failed.map(({ name }) => ({ name, ...present({ command: commands.get(name) }) })),
+    checks: failed.slice(0, MAX_CHECKS).map(({ name }) => ({ name, ...present({ command: commands.get(name) }) })),
   };
 }
 
@@ -122,7 +127,11 @@ async function readCommands({ app, found }: Told, { base }: Candidate): Promise<
   const file = isInFile ? await readFile({ repository, sha: base.sha, path: CONFIGURATION_FILE }) : undefined;
   const checks = checksOfFile(found.repository, file);
   if ('problem' in checks) return new Map();
-  return new Map(checks.map(({ name, prepare, command }) => [name, [prepare, command].filter(Boolean).join(' && ')]));
+  const lines = checks.map(
+    ({ name, prepare, command }) => [name, [prepare, command].filter(Boolean).join(' && ')] as const,
+  );
+  // A part of a command is no command.
+  return new Map(lines.filter(([, command]) => command.length <= MAX_COMMAND));
 }
 
 // SPEC E94
@@ -140,11 +149,13 @@ async function viewConflict({ app, found, entry, beyond }: Told): Promise<Result
     (await getForge(app, repository.host)
       .showConflict?.(question)
       .catch(() => undefined));
-  const files = (shown?.files ?? because.files ?? pr.conflictFiles ?? []).map((file) => harmless(file, MAX_NAME));
+  const named = shown?.files ?? because.files ?? pr.conflictFiles ?? [];
+  const whole = makeHarmless(shown?.text ?? '');
+  const hunks = cut(whole, MAX_HUNKS);
   return {
     ...present({ prNumber: other && number, sha }),
-    isCut: shown?.isCut === true,
-    untrusted: { files, hunks: makeHarmless(shown?.text ?? '') },
+    isCut: shown?.isCut === true || hunks.length < whole.length || named.length > MAX_FILES,
+    untrusted: { files: named.slice(0, MAX_FILES).map((file) => harmless(file, MAX_NAME)), hunks },
   };
 }
 
@@ -159,7 +170,12 @@ function viewStack({ found: { queue }, entry }: Told): ResultView['stack'] {
 
 // SPEC E91
 function harmless(text: string, most: number): string {
-  return makeHarmless(text.slice(0, most + 100))
-    .slice(0, most)
-    .toWellFormed();
+  return cut(makeHarmless(text.slice(0, most + 100)), most);
+}
+
+/** At most so many bytes as JSON. */
+function cut(text: string, most: number): string {
+  let kept = text.slice(0, most);
+  while (Buffer.byteLength(JSON.stringify(kept)) > most + 2) kept = kept.slice(0, Math.floor(kept.length * 0.9));
+  return kept.toWellFormed();
 }
