@@ -33,7 +33,7 @@ describe('the dashboard', () => {
 
   const { story } = browser;
 
-  story('shows an author of a removed pull request what to do [A33]', async (t) => {
+  story('shows an author of a removed pull request what to do, and how to get what failed [A33] [E93]', async (t) => {
     const number = await queue.submitOne();
     const run = await queue.ci.runOf(number);
     await queue.ci.report(run, 'FAILURE', { summary: '<img src=x onerror="document.title=1">' });
@@ -43,6 +43,8 @@ describe('the dashboard', () => {
     await page.getByRole('heading', { name: 'What to do' }).waitFor();
     await page.getByText('submit it again').first().waitFor();
     await page.getByText('<img src=x').first().waitFor();
+    const reproduce = page.getByRole('region', { name: 'Reproduce' });
+    await reproduce.getByText(/^git fetch origin refs\/sluice\/candidates\//).waitFor();
     assert.match(await page.title(), new RegExp(`^Removed: #${number} `));
     await page.getByRole('button', { name: 'Submit again' }).click();
     await page.getByRole('button', { name: 'Submit', exact: true }).click();

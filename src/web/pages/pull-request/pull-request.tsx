@@ -15,6 +15,7 @@ import { Ladder } from './ladder.tsx';
 import { Proof } from './proof.tsx';
 import { PullRequestActions } from './pull-request-actions.tsx';
 import { Reasons } from './reasons.tsx';
+import { Repro } from './repro.tsx';
 import { Timeline } from './timeline.tsx';
 
 interface Props extends QueuePlace {
@@ -29,7 +30,12 @@ export function PullRequestPage({ prNumber, ...place }: Props) {
     `pr ${keyOf(place)} ${prNumber} ${at}`,
     (signal, last) =>
       at === undefined
-        ? callAgain(place.org, 'pollPullRequest', { ...body, includeForecast: true }, { signal, last })
+        ? callAgain(
+            place.org,
+            'pollPullRequest',
+            { ...body, includeForecast: true, includeResult: true },
+            { signal, last },
+          )
         : call(place.org, 'getSubmittedPullRequest', { ...body, at }, { signal }),
     { isTouchedBy: (event) => touches(place, event) },
   );
@@ -128,6 +134,7 @@ function Shown({ place, entry, isPast, onChange }: ShownProps) {
         </section>
       )}
       <Ladder place={place} entry={entry} isPast={isPast} />
+      {entry.result !== undefined && <Repro result={entry.result} />}
       <Failing place={place} entry={entry} />
       {reasons.length > 0 && (
         <section aria-label="Why">
