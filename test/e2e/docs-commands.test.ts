@@ -91,6 +91,16 @@ describe('the commands of the pages by task work', PATIENCE, () => {
     assert.match(await follow(inlineCommands(page)), /#7 A change/);
   });
 
+  it('agents.md: land, read the result, land again', async (t) => {
+    const { run, follow } = await open(t, 'agents');
+    const page = 'docs/agents.md';
+    assert.match(await follow(shellBlocks(page)), /"outcome": ?"LANDED"/);
+    for (const command of listStatements(inlineCommands(page))) {
+      await run('git commit -q --allow-empty -m Again && git push -qf origin HEAD:refs/pull/7/head');
+      await follow(command);
+    }
+  });
+
   it('coming-from.md: commands, comments and settings', async (t) => {
     const { follow } = await open(t, 'coming-from', { slow: 'yes' });
     const page = 'docs/coming-from.md';
