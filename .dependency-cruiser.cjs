@@ -191,7 +191,7 @@ module.exports = {
     ),
     room(
       'cli-speaks-http',
-      '^src/cli/(?!core/checkout\\.ts|push-pull-request\\.ts|upload/|simulate/|forge/(manifest|run-gitea-setup|gitea-plan)\\.ts)',
+      '^src/cli/(?!core/checkout\\.ts|pr/push-pull-request\\.ts|upload/|simulate/|forge/(manifest|run-gitea-setup|gitea-plan)\\.ts)',
       ['^src/cli/', contract, '^src/config/', lib, '^src/(main|move-store)\\.ts$'],
       'The cli speaks HTTP through the contract only.',
     ),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatLogCommand } from './format-entry.ts';
 import { createLogText } from './logs.ts';
+import { formatLogCommand } from './pr/format-entry.ts';
 
 function show(...parts: string[]): string {
   const text = createLogText();

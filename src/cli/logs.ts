@@ -4,7 +4,7 @@ import type { Context } from './core/context.ts';
 import type { AnswerOf } from './core/operations.ts';
 import { createPatience } from './core/patience.ts';
 import { clean, paint, say } from './core/terminal.ts';
-import { formatLogCommand } from './format-entry.ts';
+import { formatLogCommand } from './pr/format-entry.ts';
 
 type Answer = AnswerOf<'getCandidateLog'>;
 

@@ -59,8 +59,8 @@ const BRANCHES: Readonly<Record<string, readonly [summary: string, load: () => P
   secret: ['Set secrets that checks get as variables', async () => (await import('./secret.ts')).SECRET],
   cache: ['List and clear the caches of checks', async () => (await import('./cache.ts')).CACHE],
   queue: ['Create, show and steer queues', async () => (await import('./queue.ts')).QUEUES],
-  pr: ['Submit pull requests and see where they stand', async () => (await import('./pr.ts')).PR],
-  land: ['Land the commits of this clone, or say why not', async () => (await import('./land.ts')).LAND],
+  pr: ['Submit pull requests and see where they stand', async () => (await import('./pr/pr.ts')).PR],
+  land: ['Land the commits of this clone, or say why not', async () => (await import('./pr/land.ts')).LAND],
   watch: ['Watch a queue live', async () => (await import('./watch/watch.ts')).WATCH],
   logs: ['Print the output of checks', async () => (await import('./logs.ts')).LOGS],
   upload: [

@@ -10,8 +10,8 @@ import { formatFacts } from './core/table.ts';
 import { clean, formatTime, paint, shownState, styleOfState } from './core/terminal.ts';
 import { findPage, openPage, WEB_TEXT } from './core/web.ts';
 import { formatFindings, INSPECTION_MS } from './forge/check.ts';
-import { formatExplained } from './format-entry.ts';
 import { formatAdvice, formatAlarms, formatFrozen, formatHold, formatLearned, formatQueues } from './format-queue.ts';
+import { formatExplained } from './pr/format-entry.ts';
 import { FREEZE } from './queue-freeze.ts';
 import { listSettings, readSettings, SETTING_OPTIONS } from './queue-settings.ts';
 

@@ -103,7 +103,7 @@ describe('sluice land', () => {
     assert.ok(bytes > 30_000 && bytes <= 96 * 1024, `${bytes}`);
   });
 
-  it('is refused with what is known, while a failed change is unchanged [E95]', async () => {
+  it('says that the queue refuses a failed change which is unchanged, and its result [E95]', async () => {
     const queue = await aCheckedQueue(world, [{ name: 'test', command: 'test ! -e broken' }], {
       settings: { refuseUnchanged: true },
     });

@@ -7,7 +7,7 @@ export interface Refusal {
   /** A sentence that tells the caller what to do. */
   readonly detail: string;
   readonly errors?: readonly FieldError[];
-  /** What came of the submission before. */
+  /** That of the submission before, where it is known to repeat. */
   readonly result?: object;
 }
 

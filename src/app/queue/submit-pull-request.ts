@@ -39,7 +39,7 @@ interface SubmitPullRequest extends EntryRef {
   readonly repair?: boolean | undefined;
   /** The pull requests that it is based on are submitted too. */
   readonly submitStack?: boolean | undefined;
-  /** What failed and is unchanged is refused where the queue says so. */
+  /** A pull request that failed and is unchanged is refused, where the queue says so. */
   readonly refusesUnchanged?: boolean;
   /** The expected head. Undefined: any. */
   readonly sha?: Sha | undefined;

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import type { EntryRecord } from '../../contract/entry.ts';
 import { CliError, EXIT } from '../core/exit.ts';
-import { readResult, waitUntilDecided } from '../land.ts';
-import { hasEnded } from '../pr-wait.ts';
+import { readResult, waitUntilDecided } from '../pr/land.ts';
+import { hasEnded } from '../pr/wait.ts';
 import type { Part } from './answer.ts';
 import { prFields, type Tool, tool } from './tool.ts';
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { present } from '../../lib/present.ts';
 import { usageError } from '../core/exit.ts';
-import { submitHead } from '../land.ts';
+import { submitHead } from '../pr/land.ts';
 import { findSuites } from '../tests/suites.ts';
 import { shorten } from './read-tools.ts';
 import { partsOf } from './result-tools.ts';

@@ -1,9 +1,9 @@
 import type { Static } from 'typebox';
-import type { EntryRecord, ExplanationReason, ListEntry } from '../contract/entry.ts';
-import { tellForecast } from './core/forecast.ts';
-import { type Facts, formatFacts, formatRows } from './core/table.ts';
-import { clean, cleanTitle, formatTime, paint, quote, styleOfState, terminalWidth } from './core/terminal.ts';
-import { wrapWords } from './core/text-width.ts';
+import type { EntryRecord, ExplanationReason, ListEntry } from '../../contract/entry.ts';
+import { tellForecast } from '../core/forecast.ts';
+import { type Facts, formatFacts, formatRows } from '../core/table.ts';
+import { clean, cleanTitle, formatTime, paint, quote, styleOfState, terminalWidth } from '../core/terminal.ts';
+import { wrapWords } from '../core/text-width.ts';
 
 type Explanation = NonNullable<EntryRecord['explanation']>;
 type Timeline = NonNullable<EntryRecord['timeline']>;

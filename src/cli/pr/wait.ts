@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EntryRecord } from '../contract/entry.ts';
-import { parseDuration } from './core/arguments.ts';
-import { row } from './core/command.ts';
-import type { Context } from './core/context.ts';
-import { CliError, EXIT } from './core/exit.ts';
-import { createPatience } from './core/patience.ts';
-import { ENTRY, type EntryPlace } from './core/place.ts';
-import { readAgain } from './core/poll.ts';
-import { drawStatus } from './core/status-line.ts';
-import { clean, say } from './core/terminal.ts';
+import type { EntryRecord } from '../../contract/entry.ts';
+import { parseDuration } from '../core/arguments.ts';
+import { row } from '../core/command.ts';
+import type { Context } from '../core/context.ts';
+import { CliError, EXIT } from '../core/exit.ts';
+import { createPatience } from '../core/patience.ts';
+import { ENTRY, type EntryPlace } from '../core/place.ts';
+import { readAgain } from '../core/poll.ts';
+import { drawStatus } from '../core/status-line.ts';
+import { clean, say } from '../core/terminal.ts';
 import { formatEnd } from './format-entry.ts';
 
 const POLL_MS = 1_000;

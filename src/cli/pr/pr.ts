@@ -1,18 +1,18 @@
 import { InvalidArgumentError } from 'commander';
-import { present } from '../lib/present.ts';
-import { AT_TEXT, formatRepo, parseInstant, parseIntegerWithin } from './core/arguments.ts';
-import { choice, commandFor, type Row, row } from './core/command.ts';
-import { confirm } from './core/confirm.ts';
-import type { Context } from './core/context.ts';
-import type { CliError } from './core/exit.ts';
-import { readForetold } from './core/forecast.ts';
-import { type AnswerOf, type BodyOf, CHOICES } from './core/operations.ts';
-import { ENTRY, QUEUE } from './core/place.ts';
-import { clean, formatNextPage } from './core/terminal.ts';
-import { findPage, openPage, WEB_TEXT } from './core/web.ts';
+import { present } from '../../lib/present.ts';
+import { AT_TEXT, formatRepo, parseInstant, parseIntegerWithin } from '../core/arguments.ts';
+import { choice, commandFor, type Row, row } from '../core/command.ts';
+import { confirm } from '../core/confirm.ts';
+import type { Context } from '../core/context.ts';
+import type { CliError } from '../core/exit.ts';
+import { readForetold } from '../core/forecast.ts';
+import { type AnswerOf, type BodyOf, CHOICES } from '../core/operations.ts';
+import { ENTRY, QUEUE } from '../core/place.ts';
+import { clean, formatNextPage } from '../core/terminal.ts';
+import { findPage, openPage, WEB_TEXT } from '../core/web.ts';
 import { formatEntries, formatOutcome, formatRecord } from './format-entry.ts';
-import { targets } from './pr-targets.ts';
-import { TIMEOUT, WAIT_TEXT, waitForEnd, watch } from './pr-wait.ts';
+import { targets } from './targets.ts';
+import { TIMEOUT, WAIT_TEXT, waitForEnd, watch } from './wait.ts';
 
 const PRIORITIES = ['urgent', 'high', 'medium', 'low'];
 

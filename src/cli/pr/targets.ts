@@ -1,11 +1,11 @@
-import { collect } from './core/arguments.ts';
-import { type Given, row } from './core/command.ts';
-import { usageError } from './core/exit.ts';
-import type { AnswerOf } from './core/operations.ts';
-import { ENTRY } from './core/place.ts';
-import { readInput } from './core/read-input.ts';
-import { formatFacts, formatRows } from './core/table.ts';
-import { clean } from './core/terminal.ts';
+import { collect } from '../core/arguments.ts';
+import { type Given, row } from '../core/command.ts';
+import { usageError } from '../core/exit.ts';
+import type { AnswerOf } from '../core/operations.ts';
+import { ENTRY } from '../core/place.ts';
+import { readInput } from '../core/read-input.ts';
+import { formatFacts, formatRows } from '../core/table.ts';
+import { clean } from '../core/terminal.ts';
 import { formatOutcome } from './format-entry.ts';
 
 const OPTIONS = {

@@ -1,8 +1,8 @@
-import { type Clone, hasCommit, listPullRequestHeads, pushHead } from '../git/push-head.ts';
-import type { Context } from './core/context.ts';
-import { CliError, EXIT } from './core/exit.ts';
-import type { Place } from './core/place.ts';
-import { say } from './core/terminal.ts';
+import { type Clone, hasCommit, listPullRequestHeads, pushHead } from '../../git/push-head.ts';
+import type { Context } from '../core/context.ts';
+import { CliError, EXIT } from '../core/exit.ts';
+import type { Place } from '../core/place.ts';
+import { say } from '../core/terminal.ts';
 
 interface Wanted {
   readonly place: Place;

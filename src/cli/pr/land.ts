@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EntryRecord } from '../contract/entry.ts';
-import { present } from '../lib/present.ts';
-import { formatRepo, parsePrNumber, type RepoRef } from './core/arguments.ts';
-import { findCheckout, getRegisteredRemote } from './core/checkout.ts';
-import { row } from './core/command.ts';
-import type { Context } from './core/context.ts';
-import { CliError, EXIT, usageError } from './core/exit.ts';
-import type { BodyOf } from './core/operations.ts';
-import { chooseQueue, PLACE_OPTIONS, type Place } from './core/place.ts';
-import { say } from './core/terminal.ts';
+import type { EntryRecord } from '../../contract/entry.ts';
+import { present } from '../../lib/present.ts';
+import { formatRepo, parsePrNumber, type RepoRef } from '../core/arguments.ts';
+import { findCheckout, getRegisteredRemote } from '../core/checkout.ts';
+import { row } from '../core/command.ts';
+import type { Context } from '../core/context.ts';
+import { CliError, EXIT, usageError } from '../core/exit.ts';
+import type { BodyOf } from '../core/operations.ts';
+import { chooseQueue, PLACE_OPTIONS, type Place } from '../core/place.ts';
+import { say } from '../core/terminal.ts';
 import { formatResult } from './format-result.ts';
 import { PRIORITY } from './pr.ts';
-import { createProgressLine, hasEnded, pollUntil, TIMED_OUT, TIMEOUT } from './pr-wait.ts';
 import { pushPullRequest } from './push-pull-request.ts';
+import { createProgressLine, hasEnded, pollUntil, TIMED_OUT, TIMEOUT } from './wait.ts';
 
 type Result = NonNullable<EntryRecord['result']>;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type EntryRecord, EXAMPLE_LANDED_RECORD, type ExplanationReason } from '../contract/entry.ts';
+import { type EntryRecord, EXAMPLE_LANDED_RECORD, type ExplanationReason } from '../../contract/entry.ts';
 import { formatRecord } from './format-entry.ts';
 
 const RECORD = EXAMPLE_LANDED_RECORD as EntryRecord & { landed: NonNullable<EntryRecord['landed']> };

@@ -1,5 +1,5 @@
-import type { EntryRecord } from '../contract/entry.ts';
-import { clean } from './core/terminal.ts';
+import type { EntryRecord } from '../../contract/entry.ts';
+import { clean } from '../core/terminal.ts';
 import { formatEnd } from './format-entry.ts';
 
 const SHOWN_LINES = 40;
