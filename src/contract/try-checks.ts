@@ -19,7 +19,7 @@ export const proposeChecks = operation('proposeChecks', {
   isOnlyOnV1: true,
   summary: 'Propose the checks of a repository',
   description:
-    'A `.sluice.yaml` made from what the root of the branch shows: package.json and its lock file, go.mod, Python tests, Cargo.toml or a Makefile. Nothing is run or changed: try it (`tryChecks`), and register it. Without `targetBranch`, the branch is `main`, else `master`.',
+    'A `.sluice.yaml` made from what the root of the branch shows: package.json and its lock file, go.mod, go.work, Python tests, Cargo.toml or a Makefile; where it shows workspaces, with their `targets`. Nothing is run or changed: try it (`tryChecks`), and register it. Without `targetBranch`, the branch is `main`, else `master`.',
   body: Type.Object({ repo: Repo, ...optional({ targetBranch: TargetBranch }) }),
   reply: Type.Object({
     branch: TargetBranch,
