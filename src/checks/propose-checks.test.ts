@@ -42,9 +42,9 @@ describe('proposed checks', () => {
   }
 
   const others: readonly [string, Texts, object][] = [
-    ['go', { 'go.mod': 'module a', 'go.sum': 'x' }, { prepare: 'go mod download', run: 'go test ./...' }],
+    ['go', { 'go.mod': 'module a', 'go.sum': 'x' }, { run: '~/go/bin/gotestsum --junitfile reports/go.xml ./...' }],
     ['go', { 'go.mod': 'module a' }, { run: 'go test ./...' }],
-    ['go', { 'go.work': 'use ./a' }, { run: "go test $(go list -m -f '{{.Dir}}/...')" }],
+    ['go', { 'go.work': 'use ./a' }, { junit: ['reports/*.xml'], network: true }],
     [
       'python',
       { 'requirements.txt': 'flask\n', 'requirements-dev.txt': 'pytest==8\n' },

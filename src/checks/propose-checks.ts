@@ -179,18 +179,25 @@ function nodeTests(script: string, dependencies: ReadonlySet<string>): NodeTests
   return { framework: 'node --test', run: `mkdir -p reports && node --test ${reporters}${rest}`, more: REPORT };
 }
 
+const GOTESTSUM = 'v1.13.0';
 /** In a go.work, ./... is the module of the root alone. */
 const WORK_MODULES = `$(go list -m -f '{{.Dir}}/...')`;
 
 function fromGo(files: RootFiles): ReturnType<Ecosystem> {
   const isWork = files.has('go.work');
   if (!files.has('go.mod') && !isWork) return undefined;
-  const run = `go test ${isWork ? WORK_MODULES : './...'}`;
-  if (!files.has('go.sum') && !isWork) return { check: { run }, note: 'go: go.mod, which needs no modules.' };
+  const packages = isWork ? WORK_MODULES : './...';
+  if (!files.has('go.sum') && !isWork)
+    return { check: { run: `go test ${packages}` }, note: 'go: go.mod, which needs no modules; without test reports.' };
   const key = isWork ? ['go.work', '**/go.sum'] : ['go.sum'];
   const cache = { key, paths: ['~/go/pkg/mod'], verified: true as const };
-  const note = isWork ? 'go: go.work, with all modules that it uses.' : 'go: go.mod and go.sum.';
-  return { check: { cache, prepare: 'go mod download', run, network: true }, note };
+  const prepare = `go mod download && go install gotest.tools/gotestsum@${GOTESTSUM}`;
+  const run = `~/go/bin/gotestsum --junitfile reports/go.xml ${packages}`;
+  const from = isWork ? 'go.work, with all modules that it uses' : 'go.mod and go.sum';
+  return {
+    check: { cache, prepare, run, network: true, ...REPORT },
+    note: `go: ${from}; gotestsum ${GOTESTSUM} runs go test and writes the reports.`,
+  };
 }
 
 const REQUIREMENTS = [
