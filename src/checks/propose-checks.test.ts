@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
+import { parseRules } from '../lanes/parse-rules.ts';
 import { type ProposalFile, proposeChecks } from './propose-checks.ts';
 
 type Texts = Partial<Record<ProposalFile, string>>;
 
+function filesOf(texts: Texts): ReadonlyMap<ProposalFile, string> {
+  return new Map(Object.entries(texts)) as Map<ProposalFile, string>;
+}
+
 function checksOf(texts: Texts): Readonly<Record<string, { readonly run: string; readonly prepare?: string }>> {
-  const { configuration } = proposeChecks(new Map(Object.entries(texts)) as Map<ProposalFile, string>);
+  const { configuration } = proposeChecks(filesOf(texts));
   return configuration === undefined ? {} : parse(configuration).checks;
 }
 
@@ -37,8 +42,9 @@ describe('proposed checks', () => {
   }
 
   const others: readonly [string, Texts, object][] = [
-    ['go', { 'go.mod': 'module a', 'go.sum': 'x' }, { prepare: 'go mod download', run: 'go test ./...' }],
+    ['go', { 'go.mod': 'module a', 'go.sum': 'x' }, { run: '~/go/bin/gotestsum --junitfile reports/go.xml ./...' }],
     ['go', { 'go.mod': 'module a' }, { run: 'go test ./...' }],
+    ['go', { 'go.work': 'use ./a' }, { junit: ['reports/*.xml'], network: true }],
     [
       'python',
       { 'requirements.txt': 'flask\n', 'requirements-dev.txt': 'pytest==8\n' },
@@ -62,6 +68,34 @@ describe('proposed checks', () => {
       assert.partialDeepStrictEqual(checksOf(texts)[name], fields);
     });
   }
+
+  const workspaces: readonly [string, Texts, readonly string[] | undefined][] = [
+    ['npm', { ...manifest('x', { workspaces: ['packages/*'] }), ...LOCK }, ['package-lock.json']],
+    ['yarn', { ...manifest('x', { workspaces: { packages: ['a'] } }), 'yarn.lock': '' }, ['yarn.lock']],
+    ['pnpm', { ...manifest('x'), 'pnpm-workspace.yaml': 'packages: [a]', 'pnpm-lock.yaml': '' }, ['pnpm-lock.yaml']],
+    ['go.work', { 'go.work': 'use ./a' }, undefined],
+    ['cargo', { 'Cargo.toml': "[workspace]\nmembers = ['a']\n", 'Cargo.lock': '' }, ['Cargo.lock']],
+  ];
+  for (const [name, texts, barriers] of workspaces) {
+    it(`[R71] have targets for the workspaces of ${name}`, () => {
+      const { configuration = '', notes } = proposeChecks(filesOf(texts));
+      const { targets } = parse(configuration);
+      assert.deepEqual(targets, { workspaces: 'auto', ...(barriers && { barriers }) });
+      assert.match(notes.at(-1) ?? '', /^targets: .*--mode parallel/);
+      assert.deepEqual(parseRules(Buffer.from(configuration)), {
+        ...{ paths: [], readsWorkspaces: true, barriers: barriers ?? [], otherwise: 'ALL' },
+      });
+    });
+  }
+
+  it('[R71] have no targets without workspaces, or without a check', () => {
+    const none: readonly Texts[] = [
+      { ...manifest('x', { workspaces: [] }), 'pnpm-workspace.yaml': 'onlyBuiltDependencies: [a]\n' },
+      { 'Cargo.toml': '[workspace.lints]\n' },
+      { 'package.json': '{"workspaces":["a"]}' },
+    ];
+    for (const texts of none) assert.doesNotMatch(proposeChecks(filesOf(texts)).configuration ?? '', /targets/);
+  });
 
   it('[R71] are several where a repository has several languages, and its Makefile is left out', () => {
     const texts = { ...manifest('x'), 'go.mod': 'module a', Makefile: 'test:\n' };

@@ -6,9 +6,12 @@ export const PROPOSAL_FILES = [
   'package-lock.json',
   'npm-shrinkwrap.json',
   'pnpm-lock.yaml',
+  'pnpm-workspace.yaml',
   'yarn.lock',
   'go.mod',
   'go.sum',
+  'go.work',
+  'go.work.sum',
   'pyproject.toml',
   'requirements.txt',
   'requirements-dev.txt',
@@ -46,7 +49,7 @@ export interface Proposal {
 
 type Ecosystem = (files: RootFiles) => { readonly check: ProposedCheck; readonly note: string } | undefined;
 
-/** Proposes a check for each ecosystem that the root of the repository shows. Nothing of it is run. */
+/** Proposes a check for each ecosystem that the root of the repository shows, and its lanes. Nothing of it is run. */
 // SPEC R71
 export function proposeChecks(files: RootFiles): Proposal {
   const found = Object.entries(ECOSYSTEMS).flatMap(([name, read]) => {
@@ -56,7 +59,38 @@ export function proposeChecks(files: RootFiles): Proposal {
   const chosen = found.length === 0 ? fromMakefile(files) : found;
   if (chosen.length === 0) return { configuration: undefined, notes: [NOTHING] };
   const checks = Object.fromEntries(chosen.map(({ name, check }) => [name, check]));
-  return { configuration: stringify({ checks }, { lineWidth: 0 }), notes: chosen.map(({ note }) => note) };
+  const lanes = proposeTargets(files);
+  return {
+    configuration: stringify({ checks, ...lanes?.part }, { lineWidth: 0 }),
+    notes: [...chosen.map(({ note }) => note), ...(lanes === undefined ? [] : [lanes.note])],
+  };
+}
+
+/** Lock files of workspaces: any package may depend on what they name. */
+const SHARED_LOCKS = [
+  'package-lock.json',
+  'npm-shrinkwrap.json',
+  'pnpm-lock.yaml',
+  'yarn.lock',
+  'go.work.sum',
+  'Cargo.lock',
+] as const;
+
+function proposeTargets(files: RootFiles) {
+  const shown = {
+    'package.json': keysAt(jsonOf(files.get('package.json')), 'workspaces').length > 0,
+    'pnpm-workspace.yaml': /^packages\s*:/m.test(files.get('pnpm-workspace.yaml') ?? ''),
+    'go.work': files.has('go.work'),
+    'Cargo.toml': sectionOf(files.get('Cargo.toml'), 'workspace').includes('members'),
+  };
+  const names = Object.entries(shown).flatMap(([name, isShown]) => (isShown ? [name] : []));
+  if (names.length === 0) return undefined;
+  const locks = SHARED_LOCKS.filter((name) => files.has(name));
+  const barriers = locks.length === 0 ? {} : { barriers: locks };
+  return {
+    part: { targets: { workspaces: 'auto', ...barriers } },
+    note: `targets: the workspaces of ${names.join(' and ')}. With --mode parallel, pull requests of packages that do not need each other are tested side by side.`,
+  };
 }
 
 const NOTHING =
@@ -145,12 +179,25 @@ function nodeTests(script: string, dependencies: ReadonlySet<string>): NodeTests
   return { framework: 'node --test', run: `mkdir -p reports && node --test ${reporters}${rest}`, more: REPORT };
 }
 
+const GOTESTSUM = 'v1.13.0';
+/** In a go.work, ./... is the module of the root alone. */
+const WORK_MODULES = `$(go list -m -f '{{.Dir}}/...')`;
+
 function fromGo(files: RootFiles): ReturnType<Ecosystem> {
-  if (!files.has('go.mod')) return undefined;
-  const run = 'go test ./...';
-  if (!files.has('go.sum')) return { check: { run }, note: 'go: go.mod, which needs no modules.' };
-  const cache = { key: ['go.sum'], paths: ['~/go/pkg/mod'], verified: true as const };
-  return { check: { cache, prepare: 'go mod download', run, network: true }, note: 'go: go.mod and go.sum.' };
+  const isWork = files.has('go.work');
+  if (!files.has('go.mod') && !isWork) return undefined;
+  const packages = isWork ? WORK_MODULES : './...';
+  if (!files.has('go.sum') && !isWork)
+    return { check: { run: `go test ${packages}` }, note: 'go: go.mod, which needs no modules; without test reports.' };
+  const key = isWork ? ['go.work', '**/go.sum'] : ['go.sum'];
+  const cache = { key, paths: ['~/go/pkg/mod'], verified: true as const };
+  const prepare = `go mod download && go install gotest.tools/gotestsum@${GOTESTSUM}`;
+  const run = `~/go/bin/gotestsum --junitfile reports/go.xml ${packages}`;
+  const from = isWork ? 'go.work, with all modules that it uses' : 'go.mod and go.sum';
+  return {
+    check: { cache, prepare, run, network: true, ...REPORT },
+    note: `go: ${from}; gotestsum ${GOTESTSUM} runs go test and writes the reports.`,
+  };
 }
 
 const REQUIREMENTS = [

@@ -12,7 +12,7 @@ type Proposal = AnswerOf<'proposeChecks'>;
 export const PROPOSE = commandFor(
   'proposeChecks',
   {
-    text: 'Print a .sluice.yaml with checks for what the repository has. Nothing is run or registered.',
+    text: 'Print a .sluice.yaml with checks, and targets of workspaces, for what the repository has. Nothing is run or registered.',
     takes: { '<repo>': [REPO_TEXT, parseRepo], '[branch]': 'The branch that is read. Default: main, else master.' },
     examples: ['sluice repo propose local/acme/app', 'sluice repo propose local/acme/app > .sluice.yaml'],
     about: ({ notes }) => notes.map(clean).join('\n'),

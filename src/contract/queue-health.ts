@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { EXAMPLE_QUEUE, queueRef } from './common.ts';
 import { operationsOf } from './operation.ts';
-import { instant, integer, limitTo, list, number, outputCode, record, text } from './schema.ts';
+import { instant, integer, limitTo, list, number, optional, outputCode, record, text } from './schema.ts';
 
 const operation = operationsOf('Queues');
 
@@ -29,6 +29,12 @@ export const getQueueHealth = operation('getQueueHealth', {
   body: Type.Object({
     ...queueRef,
     days: Type.Optional(limitTo(90, 7, 'How many days back.')),
+    withSavings: Type.Optional(
+      Type.Boolean({
+        description:
+          'Also replay the latest decided pull requests, as adviseQueue does, without the first barrier and the first target of `serialises`. It takes seconds.',
+      }),
+    ),
   }),
   reply: record('QueueHealth', 'How a queue did.', {
     buckets: list(
@@ -51,6 +57,14 @@ export const getQueueHealth = operation('getQueueHealth', {
         ),
         name: text('The target, the pattern of the barrier, the manifest, or the problem.'),
         pairs: integer('How many pairs, lately: old counts fade.'),
+        ...optional({
+          p50MinutesNow: number(
+            'Half of those that landed took at most this long in the replay. With withSavings, of the first barrier and the first target; absent if fewer than 30 were decided.',
+          ),
+          p50MinutesWithout: number(
+            'The same if the barrier were a target of its own, or if no two pull requests shared the target.',
+          ),
+        }),
       }),
       'At most 20, the most frequent first. Empty for a queue with one lane.',
     ),

@@ -19,7 +19,7 @@ export const proposeChecks = operation('proposeChecks', {
   isOnlyOnV1: true,
   summary: 'Propose the checks of a repository',
   description:
-    'A `.sluice.yaml` made from what the root of the branch shows: package.json and its lock file, go.mod, Python tests, Cargo.toml or a Makefile. Nothing is run or changed: try it (`tryChecks`), and register it. Without `targetBranch`, the branch is `main`, else `master`.',
+    'A `.sluice.yaml` made from what the root of the branch shows: package.json and its lock file, go.mod, go.work, Python tests, Cargo.toml or a Makefile; where it shows workspaces, with their `targets`. Nothing is run or changed: try it (`tryChecks`), and register it. Without `targetBranch`, the branch is `main`, else `master`.',
   body: Type.Object({ repo: Repo, ...optional({ targetBranch: TargetBranch }) }),
   reply: Type.Object({
     branch: TargetBranch,
@@ -42,7 +42,7 @@ export const tryChecks = operation('tryChecks', {
   isOnlyOnV1: true,
   summary: 'Run the checks of the built-in runner once, on the head of a branch',
   description:
-    'In the sandbox that a queue would use; nothing is landed or recorded. The reply is JSON documents, one a line, while the checks run: `output` of a `check`; its `conclusion` with a `text` that says what went wrong and what helps; and last `passed`. Empty lines keep the connection open. A reader that goes away ends the checks.',
+    'In the sandbox that a queue would use; nothing is landed. If the checks that a queue runs pass, it knows that the head is good, and does not test it alone at the first failure. The reply is JSON documents, one a line, while the checks run: `output` of a `check`; its `conclusion` with a `text` that says what went wrong and what helps; and last `passed`. Empty lines keep the connection open. A reader that goes away ends the checks.',
   body: Type.Object({
     repo: Repo,
     ...optional({

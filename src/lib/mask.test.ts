@@ -19,6 +19,14 @@ describe('a masker of secrets', () => {
     assert.equal(mask('anything', { secrets: [] }), 'anything');
   });
 
+  it('[R98] hides a secret that begins with another one as a whole', () => {
+    const secrets = ['abcdefgh', 'abcdefghijkl', 'ghijkl-ghijkl'];
+    for (let size = 1; size < 20; size += 1) {
+      assert.equal(mask('<abcdefghijkl>', { secrets, size }), '<***>', `${size}`);
+      assert.equal(mask('<abcdefghij> abcdefgh', { secrets, size }), '<***ij> ***', `${size}`);
+    }
+  });
+
   it('[R98] hides what programs make of it', () => {
     const bytes = Buffer.from(SECRET);
     for (const text of [encodeURIComponent(SECRET), JSON.stringify(SECRET).slice(1, -1), bytes.toString('hex')])
@@ -26,6 +34,37 @@ describe('a masker of secrets', () => {
     for (const before of ['', 'u', 'us', 'user:']) {
       const masked = mask(Buffer.from(`${before}${SECRET}`).toString('base64'));
       assert.match(masked, /^.{0,8}\*\*\*.{0,3}$/);
+    }
+  });
+
+  it('[R98] hides what reports make of it, which is read again without', () => {
+    const secret = `tök&<en>"'12345`;
+    const forms = [
+      'tök&amp;&lt;en&gt;&quot;&apos;12345',
+      'tök&amp;&lt;en&gt;&#34;&#39;12345',
+      `tök&amp;&lt;en&gt;"'12345`,
+      `tök&amp;&lt;en>"'12345`,
+      'tök&amp;&lt;en&gt;&quot;&#x27;12345',
+      `tök&amp;&lt;en&gt;&quot;'12345`,
+      `tök&amp;&lt;en>&quot;'12345`,
+    ];
+    for (const form of forms) assert.equal(mask(`<${form}>`, { secrets: [secret] }), '<***>', form);
+  });
+
+  it('[R98] hides it in capital digits, and in base64 of several lines', () => {
+    const encoded = encodeURIComponent(SECRET);
+    for (const text of [
+      Buffer.from(SECRET).toString('hex').toUpperCase(),
+      encoded.replaceAll(/%../g, (at) => at.toLowerCase()),
+    ])
+      assert.equal(mask(`<${text}>`), '<***>');
+    const long = Array.from({ length: 40 }, (_, index) => `part-${index}`).join('.');
+    for (const width of [64, 76]) {
+      const lines =
+        Buffer.from(long)
+          .toString('base64')
+          .match(new RegExp(`.{1,${width}}`, 'g')) ?? [];
+      assert.match(mask(lines.join('\n'), { secrets: [long] }), /^(\*\*\*.{0,3}\n)+\*\*\*.{0,3}$/);
     }
   });
 

@@ -14,16 +14,27 @@ export interface Masker {
 export function createMasker(secrets: readonly string[]): Masker {
   const forms = [...new Set(secrets.flatMap(formsOf))].toSorted((a, b) => b.length - a.length);
   const longest = forms[0]?.length ?? 1;
+  const longer = forms.flatMap((form) => {
+    const least = Math.min(
+      ...forms.filter((other) => form !== other && form.startsWith(other)).map(({ length }) => length),
+    );
+    return least < form.length ? { form, least } : [];
+  });
+  const any = forms.map((form) => ({ form, least: 1 }));
+  const endOf = (text: string) => (longest === 1 ? '' : text.slice(1 - longest));
   let held = '';
   return {
     mask: (bytes) => {
-      const text = replaceAll(held + bytes.toString('latin1'), forms);
-      const from = text.length - beginningAt(longest === 1 ? '' : text.slice(1 - longest), forms);
-      held = text.slice(from);
+      const given = held + bytes.toString('latin1');
+      // A form that may go on as a longer one waits for what follows.
+      const sure = given.length - beginningAt(endOf(given), longer);
+      const text = replaceAll(given.slice(0, sure), forms);
+      const from = sure < given.length ? text.length : text.length - beginningAt(endOf(text), any);
+      held = text.slice(from) + given.slice(sure);
       return Buffer.from(text.slice(0, from), 'latin1');
     },
     end: () => {
-      const rest = Buffer.from(held, 'latin1');
+      const rest = Buffer.from(replaceAll(held, forms), 'latin1');
       held = '';
       return rest;
     },
@@ -34,11 +45,18 @@ function replaceAll(text: string, forms: readonly string[]): string {
   return forms.reduce((masked, form) => masked.replaceAll(form, MASK), text);
 }
 
+interface Beginning {
+  readonly form: string;
+  /** Shorter ends do not count. */
+  readonly least: number;
+}
+
 /** The length of the longest end that a form begins with. */
-function beginningAt(end: string, forms: readonly string[]): number {
+function beginningAt(end: string, forms: readonly Beginning[]): number {
   for (let length = end.length; length > 0; length -= 1) {
     const tail = end.slice(-length);
-    if (forms.some((form) => form.startsWith(tail))) return length;
+    if (forms.some(({ form, least }) => length >= least && length < form.length && form.startsWith(tail)))
+      return length;
   }
   return 0;
 }
@@ -48,9 +66,29 @@ function formsOf(secret: string): readonly string[] {
   const texts = [secret, ...secret.split(/\r?\n/)].filter(({ length }) => length >= MIN_SECRET_LENGTH);
   return texts.flatMap((text) => {
     const bytes = Buffer.from(text);
-    const written = [text, encodeURIComponent(text), JSON.stringify(text).slice(1, -1)];
-    return [...written.map((each) => Buffer.from(each).toString('latin1')), bytes.toString('hex'), ...inBase64(bytes)];
+    const [percents, hex] = [encodeURIComponent(text), bytes.toString('hex')];
+    const written = [text, percents, percents.replaceAll(/%../g, lowered), JSON.stringify(text).slice(1, -1)];
+    const all = [...written, ...inXml(text)].map((each) => Buffer.from(each).toString('latin1'));
+    return [...all, hex, hex.toUpperCase(), ...inBase64(bytes)];
   });
+}
+
+function lowered(text: string): string {
+  return text.toLowerCase();
+}
+
+/** Writers of XML escape one of these sets of characters. Its readers undo it after the masking. */
+function inXml(text: string): readonly string[] {
+  const quotes = [{}, { '"': '&quot;' }, { '"': '&quot;', "'": '&apos;' }];
+  const numbers = ['&#39;', '&#x27;'].flatMap((apostrophe) =>
+    ['&quot;', '&#34;'].map((quote) => ({ '"': quote, "'": apostrophe })),
+  );
+  return [...quotes, ...numbers].flatMap((quoted) =>
+    [{}, { '>': '&gt;' }].map((closed) => {
+      const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', ...closed, ...quoted };
+      return text.replaceAll(/[&<>"']/g, (character) => escapes[character] ?? character);
+    }),
+  );
 }
 
 /** Bytes before a text shift its base64: each shift has characters that the text alone decides. */
@@ -61,6 +99,16 @@ function inBase64(bytes: Buffer): readonly string[] {
       .replace(/=+$/, '');
     const from = shift === 0 ? 0 : shift + 1;
     const sure = encoded.slice(from, Math.floor(((shift + bytes.length) * 8) / 6));
-    return [sure, sure.replaceAll('+', '-').replaceAll('/', '_')];
+    const lines = shift === 0 ? LINE_WIDTHS.flatMap((width) => linesOf(sure, width)) : [];
+    return [sure, sure.replaceAll('+', '-').replaceAll('/', '_'), ...lines];
   });
+}
+
+/** Of PEM and OpenSSL, and of base64. */
+const LINE_WIDTHS = [64, 76];
+
+function linesOf(text: string, width: number): readonly string[] {
+  const count = Math.ceil(text.length / width);
+  const lines = Array.from({ length: count }, (_, index) => text.slice(index * width, (index + 1) * width));
+  return lines.filter(({ length }) => length >= MIN_SECRET_LENGTH);
 }

@@ -214,6 +214,44 @@ describe('a proposal of checks', () => {
   });
 });
 
+describe('a try of the head', () => {
+  const world = useServer({ SLUICE_RUNNER_PROTECTION: '' });
+  const CHECK = { name: 'unit', command: 'test ! -f bad' };
+  const settings = { confirmFailures: 'AUTO' };
+
+  async function tryOn(queue: TestQueue, configuration?: string): Promise<void> {
+    const file = join(queue.git.folder, 'tried.yaml');
+    if (configuration !== undefined) await writeFile(file, configuration);
+    const args = ['repo', 'try', queue.name, 'main', ...(configuration === undefined ? [] : ['--file', file])];
+    const { code, err } = await runSluice(args, { SLUICE_URL: world.server.url, SLUICE_TOKEN: world.server.token })
+      .ended;
+    assert.equal(code, 0, err);
+  }
+
+  /** A pull request that fails alone has three runs, and the fourth is of the head. */
+  async function runsOfFailure(queue: TestQueue): Promise<number> {
+    assert.equal((await untilLeft(queue, await queue.submitOne({ bad: '' }))).state, 'FAILED');
+    return (await queue.api.ok<{ total: { runs: number } }>('getQueueHealth', { ...queue.ref, days: 1 })).total.runs;
+  }
+
+  it('spares its test after a failure, also in a queue that is created later [V82]', async () => {
+    const queue = await aCheckedQueue(world, [CHECK], { settings });
+    await tryOn(queue);
+    assert.equal(await runsOfFailure(queue), 3);
+    const later = await aCheckedQueue(world, [CHECK]);
+    await later.api.ok('deleteQueue', later.ref);
+    await tryOn(later);
+    await later.api.ok('createQueue', { ...later.ref, ...settings });
+    assert.equal(await runsOfFailure(later), 3);
+  });
+
+  it('spares nothing where the tried checks are not those of the queue [V82]', async () => {
+    const queue = await aCheckedQueue(world, [CHECK], { settings });
+    await tryOn(queue, `checks: { unit: { run: "${CHECK.command}", timeoutMinutes: 9 } }`);
+    assert.equal(await runsOfFailure(queue), 4);
+  });
+});
+
 describe('a proposal without protection', () => {
   const world = useServer({ SLUICE_RUNNER_PROTECTION: 'none', SLUICE_RUNNER_TRUST: 'all' });
 

@@ -108,6 +108,34 @@ describe('lanes by rules of the repository', () => {
     await queue.untilEntry(2, ({ impactedTargets }) => impactedTargets?.note.includes('matches change-2.txt') === true);
   });
 
+  it('[T13] tell of a manifest of 50 MB, and go on when it is gone', async () => {
+    const manifest = JSON.stringify({ name: 'big', text: 'x'.repeat(50_000_000) });
+    const queue = await aQueueWith({ ...BASE, 'packages/big/package.json': manifest });
+    await queue.submitOne({ 'packages/lib/a': 'x' });
+    assert.match((await targetsOf(queue, 1))?.note ?? '', /packages\/big\/package\.json is too large to be read/);
+    await queue.git.commit('main', { files: { 'packages/big/package.json': '{}' } });
+    await queue.untilEntry(1, ({ impactedTargets }) => impactedTargets?.count === 2);
+  });
+
+  it('[T5] [T18] take names with spaces, line ends and bytes for terminals, and show them in one line', async () => {
+    const queue = await aQueueWith();
+    const names = ['a b', 'x\ny', '\u001b[31mred'];
+    for (const number of [1, 2]) {
+      await queue.openPullRequest({ [`web/${number}`]: 'x' });
+      await queue.api.ok('setImpactedTargets', { ...queue.entry(number), impactedTargets: names });
+      await queue.submit(number);
+    }
+    await queue.ci.untilRuns(['1', '2 on 1']);
+    assert.deepEqual((await explain(queue, 2)).targets.toSorted(), names.toSorted());
+    const environment = { SLUICE_URL: world.server.url, SLUICE_TOKEN: world.server.token };
+    for (const command of [['status'], ['targets', '--explain']]) {
+      const [verb = '', ...options] = command;
+      const { code, out } = await runSluice(['pr', verb, queue.name, 'main', '2', ...options], environment).ended;
+      assert.equal(code, 0);
+      assert.ok(!out.includes('\u001b') && !/^y/m.test(out), out);
+    }
+  });
+
   it('[T17] give way to uploaded targets', async () => {
     const queue = await aQueueWith();
     await queue.openPullRequest({ 'web/a': 'x' });

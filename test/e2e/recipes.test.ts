@@ -22,6 +22,8 @@ interface Project {
   readonly files: Files;
   /** A change that a test refuses. */
   readonly bad: Files;
+  /** The targets of that change, where the project has workspaces. */
+  readonly targets?: readonly string[];
   /** The rest run with `npm run check:recipes`. */
   readonly isInSuite: boolean;
 }
@@ -43,6 +45,23 @@ const NODE: Files = {
 };
 const NODE_BAD = { 'double.js': 'export const double = (n) => n * 3;\n' };
 
+const WORKSPACES: Files = {
+  'package.json': JSON.stringify({
+    ...{ name: 'shop', private: true, workspaces: ['packages/*'] },
+    scripts: { test: 'npm test --workspaces' },
+  }),
+  '.gitignore': 'node_modules\n',
+  ...Object.fromEntries(Object.entries(NODE).map(([name, text]) => [`packages/double/${name}`, text])),
+  'packages/app/package.json': JSON.stringify({
+    ...{ name: 'app', version: '1.0.0', type: 'module', scripts: { test: 'node --test' } },
+    dependencies: { double: '1.0.0' },
+  }),
+  'packages/app/app.test.js': NODE_TEST.replace("import isNumber from 'is-number';\n", '')
+    .replace('./double.js', 'double/double.js')
+    .replace('isNumber(double(2)) && ', ''),
+  'packages/tool/package.json': JSON.stringify({ name: 'tool', version: '1.0.0', scripts: { test: 'node --test' } }),
+};
+
 const PYTHON: Files = {
   'double.py': 'def double(n):\n    return n * 2\n',
   'test_double.py':
@@ -55,6 +74,14 @@ const PROJECTS: Readonly<Record<string, Project>> = {
     probe: ['npm', 'view', 'is-number@7.0.0', 'version'],
     lock: ['npm', 'install', '--package-lock-only', '--no-audit', '--no-fund'],
     ...{ files: NODE, bad: NODE_BAD, isInSuite: true },
+  },
+  'npm workspaces': {
+    probe: ['npm', 'view', 'is-number@7.0.0', 'version'],
+    lock: ['npm', 'install', '--package-lock-only', '--no-audit', '--no-fund'],
+    files: WORKSPACES,
+    bad: { 'packages/double/double.js': NODE_BAD['double.js'] },
+    targets: ['app', 'double'],
+    isInSuite: true,
   },
   go: {
     probe: ['go', 'mod', 'download', 'github.com/google/uuid@v1.6.0'],
@@ -193,6 +220,11 @@ describe('a project of', () => {
       // The file that the command shows takes over when it lands.
       const first = await queue.submitOne({ '.sluice.yaml': configuration });
       assert.equal((await untilLeft(queue, first)).state, 'MERGED');
+      if (project.targets !== undefined) {
+        const number = await queue.openPullRequest(project.bad);
+        const { targets } = await queue.api.ok<{ targets: unknown }>('explainImpactedTargets', queue.entry(number));
+        assert.deepEqual(targets, project.targets);
+      }
       // The others would compile and download for minutes.
       if (!ALL && name !== 'npm') return;
       const second = await queue.submitOne({ 'NOTES.md': 'A note.\n' });

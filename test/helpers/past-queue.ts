@@ -2,7 +2,7 @@ import type { QueueHost } from '../../src/app/core/queue-host.ts';
 import type { CandidateNumber } from '../../src/engine/model/candidate.ts';
 import type { QueueEvent } from '../../src/engine/model/event.ts';
 import type { EntryId, Queue } from '../../src/engine/model/queue.ts';
-import { ALL_TARGETS } from '../../src/engine/model/targets.ts';
+import { ALL_TARGETS, type ImpactedTargets } from '../../src/engine/model/targets.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
 import type { Sha } from '../../src/lib/sha.ts';
@@ -30,10 +30,15 @@ export class Past {
     await this.#host.run(this.#id, (queue) => ({ at, actor: 'ada', ...of(queue) }) as unknown as QueueEvent);
   }
 
-  async submit(minute: number, number: number, headSha = `head-${number}`): Promise<void> {
+  async submit(
+    minute: number,
+    number: number,
+    headSha = `head-${number}`,
+    targets: ImpactedTargets = ALL_TARGETS,
+  ): Promise<void> {
     const pr = aPullRequest(number, { headSha: headSha as Sha });
     const entryId = `entry-${number}` as EntryId;
-    await this.tell(minute, () => ({ kind: 'pull_request_submitted', entryId, pr, targets: ALL_TARGETS }));
+    await this.tell(minute, () => ({ kind: 'pull_request_submitted', entryId, pr, targets }));
     await this.#build(minute);
   }
 

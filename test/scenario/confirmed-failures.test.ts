@@ -187,6 +187,23 @@ describe('a head that was never seen to pass', () => {
   story('a head that landed as tested has passed [V73]', OFF)`
     submit A; pass A; submit B; fail B → testing ~B
   `;
+
+  story('a head that passed in a try has passed [V82]', OFF)`
+    tried ci; submit A; fail A → testing ~A
+    fail ~A ~A                 → A=failed; runs A ~A ~A
+  `;
+
+  story('a try shows for 15 minutes that CI works [V82] [V72]', OFF)`
+    tried ci; wait 16m; submit A; fail A → testing ~A HEAD
+  `;
+
+  story('a try of other checks than the required ones does not count [V82]', OFF)`
+    tried lint; submit A; fail A → testing ~A HEAD
+  `;
+
+  story('a try of another head does not count, and neither does one before a push [V82]', OFF)`
+    tried ci on=X; tried ci; foreign X; submit A; fail A → testing ~A HEAD
+  `;
 });
 
 describe('searches in halves', () => {

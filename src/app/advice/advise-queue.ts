@@ -21,7 +21,7 @@ import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { type FoundQueue, findQueue, type QueueRef } from '../core/find-queue.ts';
 import { type Answer, isRefusal, refuse } from '../core/refusal.ts';
-import { readQueueHistory } from './queue-history.ts';
+import { type QueueHistory, readQueueHistory } from './queue-history.ts';
 
 type AdviceView = ReplyOf<typeof contract>;
 
@@ -29,12 +29,12 @@ const MOST_DECIDED = 500;
 /** Busy queues are read for a day only. */
 const WINDOWS_DAYS = [1, 7, 30, 90];
 /** Four for each pull request are usual. Long lines that fail often need many more, and each takes longer. */
-const MOST_STEPS = 4000;
+export const MOST_STEPS = 4000;
 
 /** One replay at a time in each server. */
-const replaying = new Semaphore(1);
+export const replaying = new Semaphore(1);
 /** More that wait would keep forecasts waiting too: they are made on the same thread. */
-const MOST_WAITING = 8;
+export const MOST_WAITING = 8;
 
 /** A queue is immutable: its history is replayed once, and once with each of the latest settings that were tried. */
 const advicesOn = memo((_queue: Queue) => new Map<string, Promise<AdviceView>>());
@@ -56,8 +56,8 @@ export async function adviseQueue(
   if (before !== undefined) return before;
   if (replaying.waiting >= MOST_WAITING) return refuse('RATE_LIMITED', BUSY_TEXT);
   const advice = replaying.run(async () => {
-    const decided = await readDecided(app, found);
-    return adviseOn(app.simulator, decided, { settings: found.queue.settings, tried: settings });
+    const { changes } = await readDecided(app, found);
+    return adviseOn(app.simulator, changes, { settings: found.queue.settings, tried: settings });
   });
   if (advices.size >= MOST_KNOWN) advices.delete(advices.keys().next().value ?? '');
   advices.set(key, advice);
@@ -91,7 +91,7 @@ export async function adviseOn(
   return { decided: decided.length, text: TOO_LONG_TEXT, replays: [] };
 }
 
-function renumber(change: Change, index: number): Change {
+export function renumber(change: Change, index: number): Change {
   return { ...change, number: index + 1 };
 }
 
@@ -129,20 +129,23 @@ function viewReplay({ runsPerDecided, ciHours, ...others }: Replay): AdviceView[
   return { runsPerDecided, ciHours, ...present(others) };
 }
 
+export type Decided = Pick<QueueHistory, 'changes' | 'barriers'>;
+
 /** The latest pull requests that landed or failed by a test, as a workload. */
-async function readDecided({ store, clock }: App, found: FoundQueue): Promise<readonly Change[]> {
+export async function readDecided({ store, clock }: App, found: FoundQueue): Promise<Decided> {
   const until = clock.now();
-  let decided: readonly Change[] = [];
+  let decided: Decided = { changes: [], barriers: new Map() };
   for (const days of WINDOWS_DAYS) {
     const history = await readQueueHistory(store, found, { from: until - days * 24 * HOUR_MS, until });
-    decided = (history?.changes ?? []).filter(({ isUnmergeable }) => !isUnmergeable);
-    if (decided.length >= MOST_DECIDED) break;
+    const changes = (history?.changes ?? []).filter(({ isUnmergeable }) => !isUnmergeable);
+    decided = { changes: changes.slice(-MOST_DECIDED), barriers: history?.barriers ?? new Map() };
+    if (changes.length >= MOST_DECIDED) break;
   }
-  return decided.slice(-MOST_DECIDED);
+  return decided;
 }
 
 /** Undefined if it takes too many steps. */
-async function replay(simulator: Simulator, played: ReplayInput): Promise<Replay | undefined> {
+export async function replay(simulator: Simulator, played: ReplayInput): Promise<Replay | undefined> {
   const measured = await simulator.replay(played);
   if (measured === undefined) return undefined;
   const { runsPerDecided, ciHours, timeToLandMinutes } = measured;

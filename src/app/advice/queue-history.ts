@@ -1,4 +1,5 @@
 import type { QueueEvent } from '../../engine/model/event.ts';
+import type { ImpactedTargets } from '../../engine/model/targets.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { type Outcome, Referee } from '../../policy/referee.ts';
 import { type Change, PLAIN_CHANGE } from '../../policy/workload.ts';
@@ -6,8 +7,10 @@ import type { QueueId, TransitionRow } from '../../storage/queues.ts';
 import type { Store } from '../../storage/store.ts';
 import { decodeEvent, decodeTransition, indexTargetSets, type TargetSets } from '../core/queue-codec.ts';
 
-interface QueueHistory {
+export interface QueueHistory {
   readonly changes: readonly Change[];
+  /** By the number of the change: the barrier by which it impacted everything. */
+  readonly barriers: ReadonlyMap<number, string>;
   /** Stays that were cancelled, merged by hand, refused, or that go on. */
   readonly leftOut: number;
   readonly asItWas: Outcome;
@@ -31,12 +34,18 @@ export async function readQueueHistory(
   return toHistory(cycles, await readFacts(store, queue, cycles));
 }
 
+interface SaidTargets {
+  readonly version: number;
+  readonly digest?: string;
+  readonly barrier?: string;
+}
+
 /** Facts that are in events and not in transitions. */
 interface Facts {
   /** By the version of the submission. */
   readonly heads: ReadonlyMap<number, string>;
   /** By pull request, in order of versions. */
-  readonly targets: ReadonlyMap<number, readonly { readonly version: number; readonly digest: string | undefined }[]>;
+  readonly targets: ReadonlyMap<number, readonly SaidTargets[]>;
   readonly sets: TargetSets;
 }
 
@@ -49,7 +58,7 @@ class LaterSets extends Map<string, readonly string[]> {
 
 async function readFacts(store: Store, queue: QueueVersion, cycles: readonly Cycle[]): Promise<Facts> {
   const heads = new Map<number, string>();
-  const targets = new Map<number, { version: number; digest: string | undefined }[]>();
+  const targets = new Map<number, SaidTargets[]>();
   let version = (cycles[0]?.version ?? queue.version + 1) - 1;
   while (version < queue.version) {
     const rows = await store.queueRecords.listEvents(queue.id, version, PAGE);
@@ -65,13 +74,17 @@ function noteEvent(
   event: QueueEvent,
   version: number,
   heads: Map<number, string>,
-  targets: Map<number, { version: number; digest: string | undefined }[]>,
+  targets: Map<number, SaidTargets[]>,
 ): void {
   if (event.kind === 'pull_request_submitted') heads.set(version, event.pr.headSha);
   if (!('targets' in event) || event.targets === undefined) return;
   const prNumber = event.kind === 'pull_request_submitted' ? event.pr.number : event.prNumber;
-  const digest = event.targets.kind === 'list' ? event.targets.digest : undefined;
-  targets.set(prNumber, [...(targets.get(prNumber) ?? []), { version, digest }]);
+  targets.set(prNumber, [...(targets.get(prNumber) ?? []), { version, ...saidOf(event.targets) }]);
+}
+
+function saidOf(targets: ImpactedTargets): Omit<SaidTargets, 'version'> {
+  if (targets.kind === 'list') return { digest: targets.digest };
+  return targets.by?.code === 'BARRIER' ? { barrier: targets.by.name } : {};
 }
 
 function toHistory(cycles: readonly Cycle[], facts: Facts): QueueHistory | undefined {
@@ -80,7 +93,13 @@ function toHistory(cycles: readonly Cycle[], facts: Facts): QueueHistory | undef
   const medianMs = medianOf(kept.flatMap(({ cycle }) => cycle.testingMs ?? []));
   if (medianMs === undefined) return undefined;
   const changes = kept.map((each, index) => toChange(each, index + 1, medianMs, facts));
-  return { changes, leftOut: cycles.length - told.length, asItWas: outcomeOf(kept, changes) };
+  const barriers = new Map(
+    kept.flatMap(({ cycle }, index) => {
+      const barrier = targetsSaid(cycle, facts)?.barrier;
+      return barrier === undefined ? [] : [[index + 1, barrier] as const];
+    }),
+  );
+  return { changes, barriers, leftOut: cycles.length - told.length, asItWas: outcomeOf(kept, changes) };
 }
 
 /** Landed by the queue, or removed for its contents. */
@@ -117,12 +136,13 @@ function toChange({ cycle, isFlake }: Kept, number: number, medianMs: number, fa
   };
 }
 
-function targetsOf(
-  { prNumber, version, admittedVersion = version }: Cycle,
-  facts: Facts,
-): readonly string[] | undefined {
-  const digest = facts.targets.get(prNumber)?.findLast((said) => said.version <= admittedVersion)?.digest;
+function targetsOf(cycle: Cycle, facts: Facts): readonly string[] | undefined {
+  const digest = targetsSaid(cycle, facts)?.digest;
   return digest === undefined ? undefined : facts.sets.get(digest);
+}
+
+function targetsSaid({ prNumber, version, admittedVersion = version }: Cycle, facts: Facts): SaidTargets | undefined {
+  return facts.targets.get(prNumber)?.findLast((said) => said.version <= admittedVersion);
 }
 
 function medianOf(values: readonly number[]): number | undefined {

@@ -7,14 +7,16 @@ import { CONFIGURATION_FILE, checksOfFile, EVERYTHING } from '../../checks/file-
 import { PROPOSAL_FILES, proposeChecks as proposalFrom } from '../../checks/propose-checks.ts';
 import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type { CheckProgress, tryChecks as operation, proposeChecks as proposal } from '../../contract/try-checks.ts';
+import type { Instant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { findRepository, formatRef, getForge, toForgeRepository } from '../core/find-queue.ts';
+import { findQueue, findRepository, formatRef, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { jobHeading, runJob } from '../effects/check-job.ts';
+import { proveTriedHead, rememberTry } from '../queue/tried-head.ts';
 import { explainBlockedChecks } from '../repositories/repositories.ts';
 
 /** Tried in this order where no branch is named. */
@@ -30,7 +32,7 @@ export async function tryChecks(app: App, caller: Caller, input: RequestOf<typeo
   if (isRefusal(found)) return found;
   const { repository, branch, sha } = found;
   const checks = await findChecks(app, repository, { sha, configuration: input.configuration });
-  return isRefusal(checks) ? checks : new Try(app, repository, { branch, sha, checks }).begin();
+  return isRefusal(checks) ? checks : new Try(app, caller, repository, { branch, sha, checks }).begin();
 }
 
 // SPEC R71
@@ -101,13 +103,15 @@ interface Subject {
 /** Ends with its reader. A slow reader slows the commands down. */
 class Try {
   readonly #app: App;
+  readonly #caller: Caller;
   readonly #repository: Repository;
   readonly #subject: Subject;
   readonly #stream = new PassThrough();
   readonly #stop = new AbortController();
 
-  constructor(app: App, repository: Repository, subject: Subject) {
+  constructor(app: App, caller: Caller, repository: Repository, subject: Subject) {
     this.#app = app;
+    this.#caller = caller;
     this.#repository = repository;
     this.#subject = subject;
   }
@@ -121,12 +125,23 @@ class Try {
 
   async #runAll(): Promise<void> {
     const { branch, sha, checks } = this.#subject;
+    const since = this.#app.clock.now();
     const failed: string[] = [];
     for (const check of checks) if (!(await this.#runOne(check))) failed.push(check.name);
+    if (failed.length === 0) await this.#prove(since).catch((error: unknown) => this.#log(error));
     const at = `${branch} at ${sha.slice(0, 12)}`;
     const text = failed.length === 0 ? `${at} passes.` : `${at} fails ${failed.join(', ')}.`;
     await this.#write({ passed: failed.length === 0, text });
     this.#stream.end();
+  }
+
+  /** Checks and branch may have changed during the try: both are read again. */
+  async #prove(since: Instant): Promise<void> {
+    const [app, { branch, sha, checks }] = [this.#app, this.#subject];
+    const ran = { since, at: app.clock.now() };
+    rememberTry(app, this.#repository, branch, { sha, checks, ran });
+    const found = await findQueue(app, this.#caller, { repo: this.#repository, targetBranch: branch });
+    if (!isRefusal(found)) await proveTriedHead(app, found);
   }
 
   async #runOne(check: RunnerCheck): Promise<boolean> {
@@ -160,6 +175,12 @@ class Try {
     await once(this.#stream, 'drain', { signal }).catch(() => undefined);
   }
 
+  #log(error: unknown): error is Fault {
+    if (error instanceof Fault) return true;
+    this.#app.log.error({ err: error }, 'a try of checks failed');
+    return false;
+  }
+
   /** A proxy closes a connection that is silent. */
   #beatLater(): void {
     const cancel = this.#app.clock.after(BEAT_MS, () => {
@@ -170,9 +191,10 @@ class Try {
   }
 
   async #fail(error: unknown): Promise<void> {
-    const isKnown = error instanceof Fault;
-    if (!isKnown) this.#app.log.error({ err: error }, 'a try of checks failed');
-    await this.#write({ passed: false, text: isKnown ? error.detail : 'The server failed; its log says more.' });
+    await this.#write({
+      passed: false,
+      text: this.#log(error) ? error.detail : 'The server failed; its log says more.',
+    });
     this.#stream.end();
   }
 }

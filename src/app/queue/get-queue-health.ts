@@ -35,6 +35,7 @@ export async function getQueueHealth(
   app: App,
   caller: Caller,
   input: RequestOf<typeof healthContract.getQueueHealth>,
+  savings: readonly Omit<Health['serialises'][number], 'pairs'>[] = [],
 ): Answer<Health> {
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
@@ -51,7 +52,10 @@ export async function getQueueHealth(
     buckets: figures.map((each, index) => ({ from: formatInstant(begins[index] ?? 0), ...view(each) })),
     total: view(total),
     reasons: [...total.reasons].sort(([, a], [, b]) => b - a).map(([reason, many]) => ({ reason, count: many })),
-    serialises: found.queue.meetings.slice(0, MOST_REASONS).map(({ kind, name, pairs }) => ({ kind, name, pairs })),
+    serialises: found.queue.meetings.slice(0, MOST_REASONS).map(({ kind, name, pairs }) => {
+      const saving = savings.find((one) => one.kind === kind && one.name === name);
+      return { ...saving, kind, name, pairs };
+    }),
     ...(decided === 0 ? {} : { fewestRunsPerDecided: entropyOf(total.removed / decided) }),
     bucketSeconds: stepMs / 1_000,
   };

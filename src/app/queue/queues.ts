@@ -44,6 +44,7 @@ import { observeTargetBranch } from './forge-facts.ts';
 import { answerAt } from './past.ts';
 import { type QueueConfigView, type QueueView, viewQueue, viewQueueConfig } from './queue-view.ts';
 import { explainListed } from './submitted-pull-requests.ts';
+import { proveTriedHead } from './tried-head.ts';
 
 /** More would take too long for one request: each explanation reads the store. */
 const MAX_EXPLAINED = 100;
@@ -114,6 +115,8 @@ export async function createQueue(app: App, caller: Caller, input: CreateQueue):
   logQueueAct(app, repository, feed);
   // With a known head, the first submitted entry is tested at once.
   await observeTargetBranch(app, { ...row, queue, repository }, head);
+  const loaded = await app.queues.find(row.id);
+  if (loaded !== undefined) await proveTriedHead(app, { ...loaded, repository });
   return viewQueue(queue, []);
 }
 

@@ -11,7 +11,15 @@ import type { Base, Candidate, Failure } from '../model/candidate.ts';
 import { chanceAfterFailure } from '../model/learned.ts';
 import { policyOf } from '../model/policy.ts';
 import type { PrNumber } from '../model/pull-request.ts';
-import { type Because, type Entry, mayWork, type Queue, type Removal, type Suspicion } from '../model/queue.ts';
+import {
+  type Because,
+  type Cleared,
+  type Entry,
+  mayWork,
+  type Queue,
+  type Removal,
+  type Suspicion,
+} from '../model/queue.ts';
 import { candidatesFor, candidatesOf, composedWithOf, lineOf, unlanded } from '../model/roster.ts';
 import { failedTestsOf } from '../model/signature.ts';
 import { addCandidate, amend, endCandidate, stillLive, type Work } from '../model/work.ts';
@@ -286,6 +294,13 @@ export function clearBase(work: Work, { base, testingSince, plannedAt }: Candida
     const cleared = { at: work.at, since: testingSince ?? plannedAt, signs: signs.filter(isOfChecks) };
     keepSuspicion(work, { base, removals: [], cleared });
   } else dropSuspicion(work, base);
+}
+
+/** The commit passed in a try, which says nothing about failures that are on record. */
+export function takeTried(work: Work, base: Base, ran: Omit<Cleared, 'signs'>): void {
+  if (suspicionOf(work.queue, base) === undefined)
+    keepSuspicion(work, { base, removals: [], cleared: { ...ran, signs: [] } });
+  proveBase(work, base);
 }
 
 /** The commit passed by itself. */

@@ -1,13 +1,14 @@
 import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { endHold } from '../evidence/hold.ts';
-import { leaveHead } from '../evidence/suspicion.ts';
+import { leaveHead, takeTried } from '../evidence/suspicion.ts';
 import { giveUpDirectMerge } from '../line/direct-merge.ts';
 import { abandon, abandonLine } from '../line/line.ts';
 import { noteTargetMoved } from '../line/search-runs.ts';
-import type { TargetObserved } from '../model/event.ts';
+import type { HeadTried, TargetObserved } from '../model/event.ts';
 import type { PrNumber } from '../model/pull-request.ts';
 import type { Because } from '../model/queue.ts';
+import { requiredChecks } from '../model/required.ts';
 import { candidatesFor, candidatesOf } from '../model/roster.ts';
 import { APPLIED, amend, ignored, type Outcome, type Work } from '../model/work.ts';
 
@@ -18,6 +19,18 @@ export function observeTarget(work: Work, event: TargetObserved): Outcome {
   if (queue.landing?.isBegun) return ignored('A landing is under way: its own answer says where the target is.');
   if (event.since !== queue.heads) return ignored('The target was looked at before it moved last.');
   moveTarget(work, event);
+  return APPLIED;
+}
+
+/** It counts only for the blame of failures on this head: nothing lands by it. */
+// SPEC V82
+export function takeTry(work: Work, { head, ran, passed, sources }: HeadTried): Outcome {
+  const { queue } = work;
+  if (queue.head === undefined || queue.head.sha !== head) return ignored('The head is another one by now.');
+  const required = requiredChecks(queue.settings, sources, queue.lastPasses);
+  if (typeof required === 'string' || !required.names.every((name) => passed.includes(name)))
+    return ignored('The try did not run all required checks.');
+  takeTried(work, queue.head, ran);
   return APPLIED;
 }
 

@@ -51,7 +51,7 @@ import {
 } from '../model/work.ts';
 import { evolveCandidate } from './evolve-candidate.ts';
 import { evolveLanding } from './evolve-landing.ts';
-import { observeTarget } from './evolve-target.ts';
+import { observeTarget, takeTry } from './evolve-target.ts';
 import { restartTests, resumeHeld } from './restart.ts';
 import { reviewAll } from './review-required.ts';
 
@@ -79,6 +79,8 @@ export function evolve(work: Work, event: QueueEvent): Outcome {
       return readmit(work, event);
     case 'target_observed':
       return observeTarget(work, event);
+    case 'head_tried':
+      return takeTry(work, event);
     case 'landings_compared':
       return compareLandings(work, event);
     case 'time_passed':

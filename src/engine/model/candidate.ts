@@ -28,7 +28,7 @@ export interface Base {
   readonly sha: Sha;
   readonly ordinal: number;
   readonly epoch: number;
-  /** The queue landed exactly a tree that passed. */
+  /** The queue landed exactly a tree that passed, or the commit passed by itself. */
   readonly isProven?: true;
 }
 

@@ -22,6 +22,7 @@ export type QueueEvent =
   | PullRequestObserved
   | RemovedPullRequestObserved
   | TargetObserved
+  | HeadTried
   | LandingsCompared
   | CandidateEvent
   | TimePassed;
@@ -141,6 +142,15 @@ export interface TargetObserved extends Happening {
   readonly isDescendant: boolean;
   /** This queue made the commit and landed it, and its own record of that is lost. */
   readonly isOwn?: true;
+}
+
+/** All checks of the built-in runner passed on a head, as the queue would run them. */
+export interface HeadTried extends Happening {
+  readonly kind: 'head_tried';
+  readonly head: Sha;
+  readonly ran: { readonly since: Instant; readonly at: Instant };
+  readonly passed: readonly string[];
+  readonly sources: RequiredSources;
 }
 
 /** Landings were compared with a branch that was moved outside the queue. */

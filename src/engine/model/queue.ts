@@ -186,7 +186,7 @@ export interface Suspicion {
   readonly isDoubted?: true;
 }
 
-interface Cleared {
+export interface Cleared {
   readonly at: Instant;
   /** When that test began. */
   readonly since?: Instant;

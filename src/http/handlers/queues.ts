@@ -1,5 +1,7 @@
 import { adviseQueue, type TriedSettings } from '../../app/advice/advise-queue.ts';
+import { findSavings } from '../../app/advice/lane-savings.ts';
 import type { QueueRef } from '../../app/core/find-queue.ts';
+import { isRefusal } from '../../app/core/refusal.ts';
 import { getCandidateLog } from '../../app/queue/get-candidate-log.ts';
 import { getMergeQueueMetrics } from '../../app/queue/get-merge-queue-metrics.ts';
 import { getMergeQueueTestingDetails } from '../../app/queue/get-merge-queue-testing-details.ts';
@@ -54,7 +56,10 @@ export const QUEUES_ROUTES: readonly Route[] = [
     const ref = { host, owner: repo.slice(0, slash), name: repo.slice(slash + 1) };
     return getMergeQueueMetrics(app, caller, { repo: ref, hasAlarms });
   }),
-  route(healthContract.getQueueHealth, getQueueHealth),
+  route(healthContract.getQueueHealth, async (app, caller, body) => {
+    const savings = await findSavings(app, caller, body);
+    return isRefusal(savings) ? savings : getQueueHealth(app, caller, body, savings);
+  }),
   route(testingContract.getMergeQueueTestingDetails, getMergeQueueTestingDetails),
   route(testingContract.getTestRunInfo, getTestRunInfo),
   route(testingContract.listMergeQueueTestingResults, listMergeQueueTestingResults),

@@ -68,7 +68,7 @@ const OPENED: Readonly<Record<string, Opened>> = {
   getSubmittedPullRequests: { shown: { pullRequests: ENTRY, notFound: true } },
   listPullRequests: { shown: { pullRequests: LIST_ENTRY, nextCursor: true } },
   getMergeQueueTestingDetails: { allows: isOfNow, shown: { ...RUN, testRuns: RUN, searches: true } },
-  getQueueHealth: {},
+  getQueueHealth: { allows: ({ withSavings }) => withSavings !== true },
   listEvents: {
     allows: ({ repo, types, audit }) => repo !== undefined && String(types) === 'landing.recorded' && audit !== true,
     shown: { events: LANDING, nextCursor: true },

@@ -177,6 +177,20 @@ export const ACTS: { readonly [verb: string]: Act } = {
     const { head } = told.branch;
     told.tell({ kind: 'lanes_reviewed', at: told.now, head, isChanged: answer === 'changed' });
   },
+  /** `tried ci,lint`: these checks passed in a try of the present head; `on=M` of that head. */
+  tried: (told, words) => {
+    const [passed = ''] = words;
+    const on = optionOf(words, 'on');
+    const head = on === undefined ? told.branch.head : (`head:${on}` as Sha);
+    told.tell({
+      kind: 'head_tried',
+      at: told.now,
+      head,
+      ran: { since: told.now, at: told.now },
+      passed: passed.split(','),
+      sources: told.sources,
+    });
+  },
   foreign: (told, [name = 'X']) => {
     told.branch.put(name);
     told.observeTarget();
