@@ -74,6 +74,16 @@ export interface PullRequestSubmitted extends Act {
   readonly repair?: boolean;
   /** A person submitted it at the forge. Absent: it came over the API with a token. */
   readonly by?: 'person';
+  readonly submitter?: Submitter;
+}
+
+/** Who submitted a pull request. Never read from a commit. */
+export interface Submitter {
+  /** Of a token, of a person who signed in, or of an account at the forge. */
+  readonly id: string;
+  readonly name: string;
+  /** A program that writes pull requests. */
+  readonly isAgent?: true;
 }
 
 export interface PullRequestCancelled extends Act {

@@ -20,6 +20,7 @@ import type {
   RecentLanding,
   Timeout,
 } from './candidate.ts';
+import type { Submitter } from './event.ts';
 import type { Frozen } from './freeze.ts';
 import { type Learned, NOTHING_LEARNED } from './learned.ts';
 import { type Place, WAITING } from './place.ts';
@@ -258,6 +259,8 @@ export interface Entry {
   readonly submittedAt: Instant;
   /** Since when a reason of its own has kept it from being ready. Meaningless while it is ready. */
   readonly unreadySince: Instant;
+  /** Of the submission that began this stay. Undefined for those of older versions. */
+  readonly submitter: Submitter | undefined;
   /** The number of this submission within the queue. */
   readonly submission: number;
   /** The last admission of this stay; undefined while NOT_READY. */
@@ -316,6 +319,7 @@ export interface LanesAsked {
 /** The defaults of a new submission. */
 export const NEW_ENTRY = {
   because: { reason: 'API_REQUESTED' },
+  submitter: undefined,
   admission: undefined,
   heldPlace: undefined,
   lanesAsked: undefined,

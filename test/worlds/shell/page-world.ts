@@ -6,7 +6,7 @@ import { QueueHost } from '../../../src/app/core/queue-host.ts';
 import { createEffectWorker, type EffectWorker } from '../../../src/app/effects/effect-worker.ts';
 import type { CandidateNumber } from '../../../src/engine/model/candidate.ts';
 import type { CheckConclusion } from '../../../src/engine/model/check.ts';
-import type { QueueEvent } from '../../../src/engine/model/event.ts';
+import type { QueueEvent, Submitter } from '../../../src/engine/model/event.ts';
 import type { Learned } from '../../../src/engine/model/learned.ts';
 import type { Priority } from '../../../src/engine/model/priority.ts';
 import type { PrNumber, PullRequestFacts } from '../../../src/engine/model/pull-request.ts';
@@ -14,6 +14,7 @@ import { createQueue, type EntryId, type EntryState } from '../../../src/engine/
 import type { QueueSettings } from '../../../src/engine/model/settings.ts';
 import type { LandAnswer } from '../../../src/forge/forge.ts';
 import type { Hosting } from '../../../src/forge/hosting.ts';
+import { present } from '../../../src/lib/present.ts';
 import type { Sha } from '../../../src/lib/sha.ts';
 import type { QueueId } from '../../../src/storage/queues.ts';
 import type { Repository } from '../../../src/storage/repositories.ts';
@@ -118,9 +119,15 @@ export class PageWorld {
     return pr;
   }
 
-  async enter(pr: PullRequestFacts, queueId = this.queueId, priority?: Priority): Promise<void> {
+  async enter(pr: PullRequestFacts, queueId = this.queueId, priority?: Priority, submitter?: Submitter): Promise<void> {
     const entryId = `entry-${queueId}-${pr.number}` as EntryId;
-    const given = { targets: undefined, priority, noBatch: undefined, by: 'person' as const };
+    const given = {
+      targets: undefined,
+      priority,
+      noBatch: undefined,
+      by: 'person' as const,
+      ...present({ submitter }),
+    };
     await this.send({ kind: 'pull_request_submitted', at: this.now, actor: '@ada', entryId, pr, ...given }, queueId);
   }
 
