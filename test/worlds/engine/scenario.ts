@@ -4,7 +4,7 @@ import type { Candidate, CandidateNumber } from '../../../src/engine/model/candi
 import { isUnderTest } from '../../../src/engine/model/candidate.ts';
 import type { CheckConclusion, CheckStatus } from '../../../src/engine/model/check.ts';
 import type { Effect, JudgeCheck } from '../../../src/engine/model/effect.ts';
-import type { QueueEvent, QueueUpdated } from '../../../src/engine/model/event.ts';
+import type { QueueEvent, QueueUpdated, Submitter } from '../../../src/engine/model/event.ts';
 import { candidateNumberOf } from '../../../src/engine/model/place.ts';
 import { parsePriority } from '../../../src/engine/model/priority.ts';
 import type { PrNumber, PullRequestFacts } from '../../../src/engine/model/pull-request.ts';
@@ -26,6 +26,7 @@ import type { ImpactedTargets } from '../../../src/engine/model/targets.ts';
 import type { Transition } from '../../../src/engine/model/work.ts';
 import { type Step, step } from '../../../src/engine/step.ts';
 import { getIn, valuesOf } from '../../../src/lib/int-map.ts';
+import { present } from '../../../src/lib/present.ts';
 import { aPullRequest } from '../../helpers/a-pull-request.ts';
 import { ACTS } from './acts.ts';
 import { Branch } from './branch.ts';
@@ -170,7 +171,13 @@ export class Scenario {
 
   submit(
     prNumber: PrNumber,
-    more: { priority?: string; noBatch?: boolean; repair?: boolean; pr?: Partial<PullRequestFacts> } = {},
+    more: {
+      priority?: string;
+      noBatch?: boolean;
+      repair?: boolean;
+      submitter?: Submitter;
+      pr?: Partial<PullRequestFacts>;
+    } = {},
   ): Step {
     return this.tell({
       kind: 'pull_request_submitted',
@@ -180,7 +187,7 @@ export class Scenario {
       targets: this.targets.get(prNumber),
       priority: more.priority === undefined ? undefined : parsePriority(more.priority),
       noBatch: more.noBatch,
-      ...(more.repair === undefined ? {} : { repair: more.repair }),
+      ...present({ repair: more.repair, submitter: more.submitter }),
     });
   }
 
