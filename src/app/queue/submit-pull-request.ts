@@ -1,10 +1,10 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as pullRequestsContract from '../../contract/pull-requests.ts';
 import { foresee } from '../../engine/foresee.ts';
-import type { PullRequestSubmitted, Submitter } from '../../engine/model/event.ts';
+import type { PullRequestSubmitted } from '../../engine/model/event.ts';
 import { parsePriority } from '../../engine/model/priority.ts';
 import type { PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
-import { findEntry, type Queue } from '../../engine/model/queue.ts';
+import { findEntry, type Queue, type Submitter } from '../../engine/model/queue.ts';
 import { type ImpactedTargets, isOutranked } from '../../engine/model/targets.ts';
 import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';

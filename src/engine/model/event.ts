@@ -5,7 +5,7 @@ import type { Check } from './check.ts';
 import type { JudgementFinding } from './judgement.ts';
 import type { Priority } from './priority.ts';
 import type { PrNumber, PullRequestFacts } from './pull-request.ts';
-import type { Entry, EntryId, RequestableQueueState } from './queue.ts';
+import type { Entry, EntryId, RequestableQueueState, Submitter } from './queue.ts';
 import type { ReasonCode } from './reason.ts';
 import type { RequiredSources, StartProblem } from './required.ts';
 import type { QueueSettings } from './settings.ts';
@@ -75,15 +75,6 @@ export interface PullRequestSubmitted extends Act {
   /** A person submitted it at the forge. Absent: it came over the API with a token. */
   readonly by?: 'person';
   readonly submitter?: Submitter;
-}
-
-/** Who submitted a pull request. Never read from a commit. */
-export interface Submitter {
-  /** Of a token, of a person who signed in, or of an account at the forge. */
-  readonly id: string;
-  readonly name: string;
-  /** A program that writes pull requests. */
-  readonly isAgent?: true;
 }
 
 export interface PullRequestCancelled extends Act {

@@ -20,7 +20,6 @@ import type {
   RecentLanding,
   Timeout,
 } from './candidate.ts';
-import type { Submitter } from './event.ts';
 import type { Frozen } from './freeze.ts';
 import { type Learned, NOTHING_LEARNED } from './learned.ts';
 import { type Place, WAITING } from './place.ts';
@@ -245,6 +244,15 @@ export const ENTRY_STATES = [...LIVE_STATES, ...ENDED_STATES] as const;
 export type EntryState = (typeof ENTRY_STATES)[number];
 
 export type EntryId = Brand<string, 'EntryId'>;
+
+/** Who submitted a pull request. Never read from a commit. */
+export interface Submitter {
+  /** Of a token, of a person who signed in, or of an account at the forge. */
+  readonly id: string;
+  readonly name: string;
+  /** A program that writes pull requests. */
+  readonly isAgent?: true;
+}
 
 /** One stay of a pull request in the queue. A later submission of the same pull request keeps the id. */
 export interface Entry {

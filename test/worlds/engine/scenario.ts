@@ -4,7 +4,7 @@ import type { Candidate, CandidateNumber } from '../../../src/engine/model/candi
 import { isUnderTest } from '../../../src/engine/model/candidate.ts';
 import type { CheckConclusion, CheckStatus } from '../../../src/engine/model/check.ts';
 import type { Effect, JudgeCheck } from '../../../src/engine/model/effect.ts';
-import type { QueueEvent, QueueUpdated, Submitter } from '../../../src/engine/model/event.ts';
+import type { QueueEvent, QueueUpdated } from '../../../src/engine/model/event.ts';
 import { candidateNumberOf } from '../../../src/engine/model/place.ts';
 import { parsePriority } from '../../../src/engine/model/priority.ts';
 import type { PrNumber, PullRequestFacts } from '../../../src/engine/model/pull-request.ts';
@@ -16,6 +16,7 @@ import {
   findEntry,
   findLiveMember,
   type Queue,
+  type Submitter,
 } from '../../../src/engine/model/queue.ts';
 import type { RequiredSources } from '../../../src/engine/model/required.ts';
 import { lineOf } from '../../../src/engine/model/roster.ts';
