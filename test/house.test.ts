@@ -63,9 +63,9 @@ const REPLACED = {
  * feature alone, by no more than the feature was granted.
  */
 const BUDGET: Readonly<Record<string, number>> = {
-  'src without the page, bench, scripts and examples': 764_860,
+  'src without the page, bench, scripts and examples': 764_857,
   'the page': 60_200,
-  tests: 791_000,
+  tests: 791_010,
 };
 
 /** Below its budget by more than this share, a part has shrunk, and the budget follows. */
