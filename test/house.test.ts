@@ -63,9 +63,9 @@ const REPLACED = {
  * feature alone, by no more than the feature was granted.
  */
 const BUDGET: Readonly<Record<string, number>> = {
-  'src without the page, bench, scripts and examples': 768_200,
-  'the page': 60_300,
-  tests: 797_000,
+  'src without the page, bench, scripts and examples': 770_000,
+  'the page': 60_320,
+  tests: 799_000,
 };
 
 /** Below its budget by more than this share, a part has shrunk, and the budget follows. */

@@ -38,6 +38,7 @@ const create = commandFor(
         parseInstant('future'),
       ],
       '--service': 'For a service: it does not end with the rights of the person whose token is in use.',
+      '--agent': 'For a program that writes pull requests: its submissions are shown and counted apart.',
     },
     examples: [
       'sluice token create --name ci --scope upload --expires 90d',
@@ -47,9 +48,9 @@ const create = commandFor(
     show: ({ token }) => token,
     next: (_reply, { client }) => `sluice login ${client.url}  (in CI: set SLUICE_URL and SLUICE_TOKEN)`,
   },
-  ({ name, scope, repo, expires, service }) => ({
+  ({ name, scope, repo, expires, service, agent }) => ({
     ...{ name, scopes: scope },
-    ...present({ repositories: repo, expiresAt: expires, service }),
+    ...present({ repositories: repo, expiresAt: expires, service, agent }),
   }),
 );
 
@@ -91,6 +92,7 @@ function formatTokens(tokens: readonly TokenView[]): string {
     { title: 'SCOPES', shrinks: true, cell: ({ scopes }) => scopes.join(',') },
     { title: 'REPOS', shrinks: true, cell: (one) => one.repositories?.map(formatRepo).join(',') ?? 'all' },
     { title: 'MADE BY', shrinks: true, cell: ({ madeBy }) => madeBy ?? '-' },
+    { title: 'FOR', cell: ({ isAgent, isPersonal }) => (isAgent ? 'agent' : isPersonal ? 'person' : '-') },
     { title: 'USED', cell: ({ lastUsedAt }) => formatTime(lastUsedAt, 'never') },
     { title: 'EXPIRES', cell: (one) => (one.revokedAt === null ? formatTime(one.expiresAt, 'never') : 'revoked') },
   ]);

@@ -46,6 +46,7 @@ const tokenFields = {
   revokedAt: nullableInstant('When it was revoked; null if it is not.'),
   madeBy: nullable('string', 'Who made it, as the audit names them; null if the server did, or nobody recorded it.'),
   isPersonal: boolean('Whether it allows no more than the person who made it may do now.'),
+  isAgent: boolean('Whether a program that writes pull requests has it.'),
 };
 
 const EXAMPLE_TOKEN = {
@@ -59,6 +60,7 @@ const EXAMPLE_TOKEN = {
   revokedAt: null,
   madeBy: 'Ada Lovelace (sso:248289761001)',
   isPersonal: false,
+  isAgent: false,
 };
 
 /** Only a repeated answer lacks the secret, and only a client that sends an idempotency key gets one. */
@@ -111,6 +113,9 @@ export const createApiToken = operation('createApiToken', {
       expiresAt: inputInstant('When it stops working, not after the token that makes it. Absent: with that one.'),
       service: boolean(
         'For a service: it does not end with the rights of the person who makes it. Only for admins of all.',
+      ),
+      agent: boolean(
+        'For a program that writes pull requests: its submissions are shown and counted apart. So is each token made with it.',
       ),
     }),
   }),

@@ -223,6 +223,10 @@ export const EntryRecord = record('Entry', "One pull request's stay in the queue
     dependsOn: list(BelowOut, 'The pull requests that it is built on, directly.'),
     dependents: list(Type.Integer(), 'The pull requests in the queue that are built on it, directly.'),
     waitsFor: list(Type.String(), 'Addresses of the pull requests of other repositories that it waits for.'),
+    submittedBy: record('Submitter', 'Who submitted it.', {
+      name: text('The name of the token, or of the account at the forge.'),
+      isAgent: boolean('It is a program that writes pull requests: a token made for an agent, or a bot of the forge.'),
+    }),
     note: text('After an act: what it did not change, and why.'),
   }),
   ...lookedBack,

@@ -8,6 +8,7 @@ import { testSuspectedBases } from './evidence/suspicion.ts';
 import { countEarlyReports } from './facts/report-check.ts';
 import { resumeHeld } from './facts/restart.ts';
 import { reviewUnheard } from './facts/review-required.ts';
+import { isOverLimit } from './line/actor-limit.ts';
 import { raiseWaiting } from './line/ageing.ts';
 import { alignStack } from './line/align-stack.ts';
 import { isBehindDirectMerge, planDirectMerges } from './line/direct-merge.ts';
@@ -176,8 +177,8 @@ function finishModeSwitch(work: Work): void {
 }
 
 /**
- * Admits ready entries in order while the line has room. An urgent entry is always admitted. Entries behind a direct
- * merge wait.
+ * Admits ready entries in order while the line has room, which an urgent one does not need. Entries behind a direct
+ * merge wait, and so do those of a submitter who has as many as allowed.
  */
 // SPEC O3, Q3
 function admitReady(work: Work): void {
@@ -186,7 +187,7 @@ function admitReady(work: Work): void {
     const entry = entryOf(work, prNumber);
     if (work.queue.index.admitted >= lineLimit(work.queue) && entry.priority.value > 0) return;
     if (missingBelow(work.queue, entry).length > 0) continue;
-    if (!isBehindDirectMerge(work.queue, entry)) admit(work, entry);
+    if (!isBehindDirectMerge(work.queue, entry) && !isOverLimit(work.queue, entry)) admit(work, entry);
   }
 }
 

@@ -28,6 +28,7 @@ import { watchRefTimes } from './ref-times.ts';
 import { Refresher } from './refresher.ts';
 import { ALL_REFS, fetchRefs, listRemoteRefs, reachRemote } from './remote.ts';
 import { createRepository, type Source } from './repository.ts';
+import { ProcessByRules } from './union-attributes.ts';
 import { createRefUpdater, type RefUpdater, updateRefs } from './update-ref.ts';
 
 export interface GitOptions extends ProcessPoolOptions {
@@ -118,13 +119,15 @@ class CliGit implements Git {
     const layout = location.kind === 'path' ? await getLayout(location.path) : undefined;
     const mirror = await ensureMirror({ directory: this.#directory, id, source: layout });
     const { gitDir, objectsDir } = layout ?? { gitDir: mirror.gitDir, objectsDir: join(mirror.gitDir, 'objects') };
+    const merging = (keepIn: string | undefined) =>
+      wrapper && new ProcessByRules((rules) => this.pool.add(mergeTreeStdin({ mirror, keepIn, rules }, wrapper)));
     return createRepository({
       gitDir,
       objectsDir,
       mirror,
       catFile: this.pool.add(catFileBatch(gitDir)),
-      testMergeTree: wrapper && this.pool.add(mergeTreeStdin({ mirror, keepIn: undefined }, wrapper)),
-      mergeTree: wrapper && this.pool.add(mergeTreeStdin({ mirror, keepIn: objectsDir }, wrapper)),
+      testMergeTree: merging(undefined),
+      mergeTree: merging(objectsDir),
       refs: this.#refUpdaterOf(id, { gitDir, mirror }, location),
       times: layout && watchRefTimes(gitDir),
       mergesLostTrees,

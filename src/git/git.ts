@@ -204,6 +204,8 @@ export interface NamedFile {
 export interface MergePair {
   readonly target: Sha;
   readonly head: Sha;
+  /** The commit whose `merge=union` counts. Default: the target. */
+  readonly attributesOf?: Sha;
 }
 
 export interface AncestryPair {

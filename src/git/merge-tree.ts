@@ -9,11 +9,14 @@ import type { MergePair, TestMerge } from './git.ts';
 import type { AnswerReader, KeptProcessOptions } from './kept-process.ts';
 import type { Mirror } from './mirror.ts';
 import { writingEnvironment } from './mirror.ts';
+import { attributesArguments } from './union-attributes.ts';
 
 export interface MergePlace {
   readonly mirror: Mirror;
   /** The object folder that receives the merged objects. Undefined discards them. */
   readonly keepIn: string | undefined;
+  /** The merge drivers of files, as lines of attributes. */
+  readonly rules: string;
 }
 
 interface OpenObjects {
@@ -23,6 +26,10 @@ interface OpenObjects {
 
 /** Conflicts are reported by path only, so an answer stays one flat list. */
 const ARGS = ['merge-tree', '--write-tree', '--no-messages', '--name-only'];
+const argumentsOf = ({ mirror, rules }: Pick<MergePlace, 'mirror' | 'rules'>) => [
+  ...attributesArguments(mirror, rules),
+  ...ARGS,
+];
 
 /** A merge writes a tree for each folder between the root and a changed file: some 50 kB in a large repository. */
 const MERGES_IN_A_SCRATCH_FOLDER = 1_000;
@@ -40,7 +47,11 @@ export function mergeTreeStdin(place: MergePlace, wrapper: readonly string[]): K
     maxAnswers: place.keepIn === undefined ? MERGES_IN_A_SCRATCH_FOLDER : undefined,
     start: () => {
       const objects = openObjects(place);
-      const child = startGit([...ARGS, '--stdin'], { gitDir: mirror.gitDir, wrapper, extra: objects.environment });
+      const child = startGit([...argumentsOf(place), '--stdin'], {
+        gitDir: mirror.gitDir,
+        wrapper,
+        extra: objects.environment,
+      });
       child.once('close', () => void objects.close());
       return child;
     },
@@ -63,12 +74,12 @@ export async function withScratchObjects<Answer>(
 
 /** The tree with the marks of the conflict, and the files that have them. Undefined if the two merge. */
 export async function listConflict(
-  { gitDir }: Mirror,
+  place: Pick<MergePlace, 'mirror' | 'rules'>,
   { target, head }: MergePair,
   extra: Readonly<Record<string, string>>,
 ): Promise<{ readonly tree: Sha; readonly files: readonly string[] } | undefined> {
-  const { exitCode, stdout } = await runGit([...ARGS, '-z', '--end-of-options', target, head], {
-    ...{ purpose: 'show a conflict', gitDir, extra },
+  const { exitCode, stdout } = await runGit([...argumentsOf(place), '-z', '--end-of-options', target, head], {
+    ...{ purpose: 'show a conflict', gitDir: place.mirror.gitDir, extra },
     ...{ expected: [0, 1, 128], maxBytes: 64 * 1024 * 1024 },
   });
   if (exitCode !== 1) return undefined;
@@ -78,7 +89,7 @@ export async function listConflict(
 export async function mergeTreeOnce(place: MergePlace, { target, head }: MergePair): Promise<TestMerge> {
   const objects = openObjects(place);
   try {
-    const { exitCode, stdout, stderr } = await runGit([...ARGS, '-z', '--end-of-options', target, head], {
+    const { exitCode, stdout, stderr } = await runGit([...argumentsOf(place), '-z', '--end-of-options', target, head], {
       purpose: 'test a merge',
       gitDir: place.mirror.gitDir,
       extra: objects.environment,
@@ -105,7 +116,7 @@ function conflictFiles(stdout: Buffer): readonly string[] {
 }
 
 /** The objects of test merges are not needed: each process writes them into a scratch folder that goes with it. */
-function openObjects({ mirror, keepIn }: MergePlace): OpenObjects {
+function openObjects({ mirror, keepIn }: Omit<MergePlace, 'rules'>): OpenObjects {
   if (keepIn !== undefined) return { environment: writingEnvironment(mirror, keepIn), close: async () => undefined };
   const scratch = createScratch(mirror);
   return { environment: writingEnvironment(mirror, scratch), close: () => removeScratch(scratch) };

@@ -17,9 +17,9 @@ export interface Mirror {
   readonly sharing: Sharing | undefined;
 }
 
-/** Makes git write new objects into another folder than the mirror's. */
+/** Makes git write new objects into another folder than the mirror's, whatever attributes this machine sets. */
 export function writingEnvironment(mirror: Mirror, objectsDir: string): Readonly<Record<string, string>> {
-  return { GIT_OBJECT_DIRECTORY: objectsDir, ...mirror.environment };
+  return { GIT_OBJECT_DIRECTORY: objectsDir, GIT_ATTR_NOSYSTEM: '1', ...mirror.environment };
 }
 
 export interface MirrorOptions {

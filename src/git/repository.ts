@@ -37,6 +37,7 @@ import type { Mirror } from './mirror.ts';
 import type { RefTimes } from './ref-times.ts';
 import { showConflict } from './show-conflict.ts';
 import { StraightHistory } from './straight-history.ts';
+import { type ProcessByRules, readUnionRules } from './union-attributes.ts';
 import type { RefUpdater } from './update-ref.ts';
 import { checkOut } from './work-tree.ts';
 
@@ -47,8 +48,8 @@ export interface RepositoryParts {
   readonly mirror: Mirror;
   readonly catFile: KeptProcess<CatFileAnswer>;
   /** Both are undefined when this git cannot answer one merge at a time. */
-  readonly testMergeTree: KeptProcess<TestMerge> | undefined;
-  readonly mergeTree: KeptProcess<TestMerge> | undefined;
+  readonly testMergeTree: ProcessByRules<TestMerge> | undefined;
+  readonly mergeTree: ProcessByRules<TestMerge> | undefined;
   readonly refs: RefUpdater;
   /** Undefined for a remote, whose refs are not on this machine. */
   readonly times: RefTimes | undefined;
@@ -178,7 +179,8 @@ function createCommitReader(parts: RepositoryParts, { merges, ancestry, history 
   return {
     ...bound(mirror, { listLine, listChanges: diffTrees, listMergeBases }),
     readFiles: (search) => readFiles(parts, search),
-    showConflict: (pair, maxLength) => showConflict(parts.mirror, pair, maxLength),
+    showConflict: async (pair, maxLength) =>
+      showConflict({ mirror, rules: await findRules(catFile, pair) }, pair, maxLength),
     async findStoredCommit(sha) {
       const [answer] = await catFile.ask([sha]);
       if (answer?.kind !== 'object') await checkReadable(gitDir, objectsDir);
@@ -215,8 +217,9 @@ function createCommitReader(parts: RepositoryParts, { merges, ancestry, history 
     },
     testMerge: (pair) =>
       merges.get(`${pair.target} ${pair.head}`, async () => {
+        const rules = await findRules(catFile, pair);
         const checking = checkTrees(catFile, [pair.target, pair.head]);
-        return merge(pair, { kept: testMergeTree, place: { mirror, keepIn: undefined }, checking });
+        return merge(pair, { kept: testMergeTree, place: { mirror, keepIn: undefined, rules }, checking });
       }),
   };
 }
@@ -272,9 +275,14 @@ function createCommitWriter(parts: RepositoryParts, { bases, history }: Memory):
   }
 
   return {
-    merge(pair) {
+    async merge(pair) {
+      const rules = await findRules(catFile, pair);
       const checks = [checkTrees(catFile, [pair.target, pair.head]), mergesLostTrees && checkTreesOfBases(pair)];
-      return merge(pair, { kept: mergeTree, place: { mirror, keepIn: objectsDir }, checking: Promise.all(checks) });
+      return merge(pair, {
+        kept: mergeTree,
+        place: { mirror, keepIn: objectsDir, rules },
+        checking: Promise.all(checks),
+      });
     },
     writeCommit: (draft) => writeLooseObject(store, 'commit', formatCommit(draft)),
     // SPEC C19
@@ -283,7 +291,7 @@ function createCommitWriter(parts: RepositoryParts, { bases, history }: Memory):
 }
 
 interface MergeTools {
-  readonly kept: KeptProcess<TestMerge> | undefined;
+  readonly kept: ProcessByRules<TestMerge> | undefined;
   readonly place: MergePlace;
   readonly checking: Promise<unknown>;
 }
@@ -294,8 +302,17 @@ async function merge(pair: MergePair, { kept, place, checking }: MergeTools): Pr
   await checking;
   // The kept process dies of a pair that it cannot merge, or by accident. In both cases a separate process finds the
   // reason.
-  const answers = await kept.ask([`${pair.target} ${pair.head}`]).catch(() => undefined);
+  const answers = await kept
+    .get(place.rules)
+    .ask([`${pair.target} ${pair.head}`])
+    .catch(() => undefined);
   return answers?.[0] ?? mergeTreeOnce(place, pair);
+}
+
+// SPEC C15
+async function findRules(catFile: RepositoryParts['catFile'], { target, attributesOf = target }: MergePair) {
+  const [tree, file] = await catFile.ask([`${attributesOf}^{tree}`, `${attributesOf}:.gitattributes`]);
+  return readUnionRules(tree, file, damaged);
 }
 
 /** Git before 2.45 treats a commit whose tree is lost as one without files, and merges it without an error. */

@@ -1,7 +1,7 @@
 import type { Sha } from '../lib/sha.ts';
 import { runGit } from './exec.ts';
 import type { ConflictHunks, MergePair } from './git.ts';
-import { listConflict, withScratchObjects } from './merge-tree.ts';
+import { listConflict, type MergePlace, withScratchObjects } from './merge-tree.ts';
 import type { Mirror } from './mirror.ts';
 
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
@@ -9,9 +9,14 @@ const MAX_FILE_BYTES = 4 * 1024 * 1024;
 const CONTEXT = 3;
 
 /** The hunks of both sides in the files that conflict, as git marks them. Undefined if the two merge. */
-export function showConflict(mirror: Mirror, pair: MergePair, maxLength: number): Promise<ConflictHunks | undefined> {
+export function showConflict(
+  place: Pick<MergePlace, 'mirror' | 'rules'>,
+  pair: MergePair,
+  maxLength: number,
+): Promise<ConflictHunks | undefined> {
+  const { mirror } = place;
   return withScratchObjects(mirror, async (extra) => {
-    const found = await listConflict(mirror, pair, extra);
+    const found = await listConflict(place, pair, extra);
     if (found === undefined) return undefined;
     const { tree, files } = found;
     let text = '';

@@ -45,6 +45,8 @@ export interface Token {
   readonly person: ProvenPerson | null;
   /** The last sign-in of that person. */
   readonly signedInAt: Instant | null;
+  /** A program that writes pull requests has it. */
+  readonly isAgent: boolean;
 }
 
 export interface AccountStore {

@@ -1,5 +1,6 @@
 import { isPossibleRepair } from '../engine/evidence/hold.ts';
 import { isSuspected } from '../engine/evidence/suspicion.ts';
+import { countOf, isOverLimit } from '../engine/line/actor-limit.ts';
 import { isBehindDirectMerge } from '../engine/line/direct-merge.ts';
 import { findSearch } from '../engine/line/marks.ts';
 import { lineLimit } from '../engine/line/slots.ts';
@@ -55,6 +56,7 @@ function nextBeforeQueue(queue: Queue, entry: Entry, reasons: readonly Explanati
   const when =
     queue.state === 'RUNNING'
       ? (codes.includes('LINE_FULL') && ' when there is room') ||
+        (codes.includes('ACTOR_LIMIT') && ' when one of these leaves') ||
         (advice.length === 0 ? ' as soon as nothing is missing' : '')
       : ` when ${UNTIL[queue.state]}`;
   return [...advice, `It ${advice.length > 0 ? 'then ' : ''}joins the queue automatically${when}.`].join(' ');
@@ -91,8 +93,16 @@ function waitsForRoom(queue: Queue, entry: Entry): ExplanationReason[] {
   if (isBehindDirectMerge(queue, entry)) {
     return [reason('BEHIND_DIRECT_MERGE', 'Sluice lands a pull request that it overlaps with directly. It is next.')];
   }
+  if (isOverLimit(queue, entry)) return [reason('ACTOR_LIMIT', `It waits: ${limitText(queue, entry)}.`)];
   const text = `The queue is full: ${queue.index.admitted} pull requests are in it, and it holds ${lineLimit(queue)}.`;
   return [reason('LINE_FULL', text)];
+}
+
+/** Without a full stop. */
+// SPEC E98
+function limitText(queue: Queue, entry: Entry): string {
+  const most = queue.settings.maxEntriesPerActor;
+  return `${entry.submitter?.name} has ${countOf(queue, entry)} of at most ${most} ${most === 1 ? 'entry' : 'entries'} in the queue (maxEntriesPerActor)`;
 }
 
 function explainAdmitted(view: View, entry: Entry): Explanation {
@@ -276,10 +286,11 @@ function belowReasons(queue: Queue, entry: Entry): ExplanationReason[] {
   return [...missing, ...elsewhere];
 }
 
-function stateBelow({ settings }: Queue, below: Entry | undefined): string {
+function stateBelow(queue: Queue, below: Entry | undefined): string {
+  const { landingMode, mergeMethod } = queue.settings;
   if (below === undefined) return 'is not in the queue';
-  if (!isAdmitted(below)) return 'is not ready';
-  return `lands first: with landingMode ${settings.landingMode} and ${settings.mergeMethod}, stacks land one by one`;
+  if (!isAdmitted(below)) return isOverLimit(queue, below) ? `waits, as ${limitText(queue, below)}` : 'is not ready';
+  return `lands first: with landingMode ${landingMode} and ${mergeMethod}, stacks land one by one`;
 }
 
 /** Without a full stop: several of them make one sentence. */

@@ -67,6 +67,72 @@ export function commitContract(name: string, createWorld: () => Promise<GitWorld
         );
       });
 
+      describe('with merge=union', () => {
+        const CHANGES = 'CHANGELOG.md';
+        const UNION = `${CHANGES} merge=union\n`;
+        const addLine = (line: string): Change => ({ files: { [CHANGES]: `# Changes\n${line}\n` } });
+
+        /** Two pull requests that add a line at the same place of a branch with these attributes. */
+        async function openTwo(attributes: string) {
+          bench.base = await bench.world.commit('main', {
+            files: { '.gitattributes': attributes, [CHANGES]: '# Changes\n' },
+          });
+          return [
+            await bench.open('One', addLine('one'), addLine('one\nuno')),
+            await bench.open('Two', addLine('two')),
+          ];
+        }
+
+        test('two pull requests that add a line get the tree that a clone of git makes [C15]', async () => {
+          const [one, two] = (await openTwo(UNION)) as [CandidateEntry, CandidateEntry];
+          const numbers = [one, two].map(({ prNumber }) => `refs/pull/${prNumber}`);
+          for (const mergeMethod of METHODS) {
+            const built = await bench.build([one, two], { mergeMethod });
+            const tree = await bench.treeBy(async (git) => {
+              for (const ref of numbers) {
+                if (mergeMethod === 'REBASE') await git('rebase', '--quiet', await git('rev-parse', 'HEAD'), ref);
+                else await git('merge', '--no-ff', '-m', 'x', ref);
+              }
+            });
+            assert.equal(built.tree, tree, mergeMethod);
+            const text = await bench.git('show', `${built.sha}:${CHANGES}`);
+            assert.deepEqual(text.split('\n'), ['# Changes', 'one', 'uno', 'two'], mergeMethod);
+          }
+        });
+
+        test('other merge drivers of the branch change nothing, and attributes of each base count for it [C15]', async () => {
+          for (const attributes of [
+            '',
+            `${CHANGES} merge=ours\n`,
+            `${UNION}${CHANGES} -merge\n`,
+            '\0 merge=union',
+            UNION,
+          ]) {
+            const two = await openTwo(attributes);
+            const answer = await bench.world.forge.buildCandidate(bench.request(two));
+            assert.equal(answer.kind, attributes === UNION ? 'built' : 'conflict', JSON.stringify(attributes));
+            await bench.reset();
+          }
+        });
+
+        test('a pull request that sets the attribute for itself is merged without it [C15]', async () => {
+          const [, two] = await openTwo('');
+          const own = await bench.open(
+            'Own',
+            { files: { '.gitattributes': UNION } },
+            addLine('own'),
+            addLine('own\nowned'),
+          );
+          const bases = [bench.base, (await bench.build([two as CandidateEntry])).sha];
+          for (const mergeMethod of METHODS) {
+            const kinds = [];
+            for (const base of bases)
+              kinds.push((await bench.world.forge.buildCandidate(bench.request([own], { mergeMethod, base }))).kind);
+            assert.deepEqual(kinds, ['built', 'conflict'], mergeMethod);
+          }
+        });
+      });
+
       test('a stack whose members change one line has one tree by every method [C70]', async () => {
         const stack = await openStack(bench, 3);
         await bench.world.commit('main', { files: { 'b.txt': lines({ 1: 'moved' }) } });

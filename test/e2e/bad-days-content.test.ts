@@ -217,6 +217,20 @@ describe('files of pull requests', () => {
     assert.equal(existsSync(join(queue.git.path, 'pwned')), false);
   });
 
+  it('that add a line to one changelog land together with merge=union [C15]', async () => {
+    const queue = await aQueue('test -f CHANGELOG.md');
+    await queue.git.commit('main', {
+      files: { '.gitattributes': 'CHANGELOG.md merge=union\n', 'CHANGELOG.md': '#\n' },
+    });
+    const numbers = [
+      await queue.openPullRequest({ 'CHANGELOG.md': '#\none\n' }),
+      await queue.openPullRequest({ 'CHANGELOG.md': '#\ntwo\n' }),
+    ];
+    for (const number of numbers) await queue.submit(number);
+    for (const number of numbers) await queue.untilMerged(number);
+    assert.equal(await queue.git.git(['show', 'main:CHANGELOG.md']), '#\none\ntwo');
+  });
+
   it('run no filter, no merge driver, and no hook but those of a push [C15]', async () => {
     const queue = await aQueue('cat a.txt');
     await queue.git.commit('main', { files: { '.gitattributes': '* filter=evil merge=evil diff=evil\n' } });

@@ -47,6 +47,7 @@ export function aToken(values: Partial<Token> & Pick<Token, 'organizationId'>): 
     madeBy: null,
     person: null,
     signedInAt: null,
+    isAgent: false,
     ...values,
   };
 }

@@ -139,6 +139,17 @@ describe('why an entry is where it is', () => {
     assert.deepEqual(why(told, 'B'), ['LANDING: Sluice lands it right now.']);
   });
 
+  it('says that its submitter has as many entries as allowed, also of one below [E98]', () => {
+    const told = play()`with maxEntriesPerActor=1; stack B C; submit A B C by=bot`;
+    const text = 'bot has 1 of at most 1 entry in the queue (maxEntriesPerActor).';
+    assert.deepEqual(why(told, 'B'), [`ACTOR_LIMIT: It waits: ${text}`]);
+    assert.deepEqual(why(told, 'C'), [`BELOW_MISSING: It depends on #2, which waits, as ${text}`]);
+    const { next } = explain(told.queue, findEntry(told.queue, numberOf('B')) as never, told.now);
+    assert.equal(next, 'It joins the queue automatically when one of these leaves.');
+    const [reason] = why(told.play('set maxEntriesPerActor=2; submit D E by=bot'), 'E');
+    assert.match(reason ?? '', /bot has 2 of at most 2 entries in the queue/);
+  });
+
   it('says that the line is full [E12] [O3]', () => {
     const told = play()`with concurrency=1; submit A`;
     for (let number = 2; number <= 27; number += 1) told.submit(number as never);

@@ -28,6 +28,7 @@ export async function prepareStore(
     madeBy: null,
     person: null,
     signedInAt: null,
+    isAgent: false,
     revokedAt: null,
   });
   const registered = {

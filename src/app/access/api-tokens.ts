@@ -32,7 +32,7 @@ export async function createApiToken(
   if (problem !== undefined) return problem;
   const repositories = await resolveRepositories(app, caller, input.repositories);
   if (isRefusal(repositories)) return repositories;
-  // SPEC A69
+  // SPEC A69, A78
   if (person === undefined && caller.repositoryIds !== null) {
     const who = 'administrators of the whole organization';
     return refuse('INSUFFICIENT_SCOPE', `Only ${who} make tokens that belong to no person.`);
@@ -47,6 +47,7 @@ export async function createApiToken(
     madeBy: caller.name,
     person: person ?? null,
     signedInAt: person === undefined ? null : (caller.signedInAt ?? at),
+    isAgent: input.agent === true || caller.isAgent === true,
   });
   await app.store.accounts.insertToken(token, [tokenEvent(app, caller, { token, act: 'created' })]);
   app.feed.wake();
@@ -189,6 +190,7 @@ function viewToken(token: Token, repositories: readonly Repository[]): TokenView
     revokedAt: optionalInstant(token.revokedAt),
     madeBy: token.madeBy,
     isPersonal: token.person !== null,
+    isAgent: token.isAgent,
   };
 }
 

@@ -108,7 +108,7 @@ export function endOf({ expiresAt, signedInAt }: Token): Instant | null {
 
 // SPEC A21
 export function toCaller(token: Token, organization: Organization): Caller {
-  const { repositoryIds, expiresAt, person, signedInAt } = token;
+  const { repositoryIds, expiresAt, person, signedInAt, isAgent } = token;
   return {
     organization,
     tokenId: token.id,
@@ -118,6 +118,7 @@ export function toCaller(token: Token, organization: Organization): Caller {
     repositoryIds: repositoryIds === null ? null : new Set(repositoryIds),
     ...present({ expiresAt }),
     ...(person === null || signedInAt === null ? {} : { maker: person, signedInAt }),
+    ...(isAgent ? { isAgent } : {}),
   };
 }
 

@@ -44,7 +44,7 @@ export function newToken(secret: string, given: GivenToken): Token {
   return {
     ...{ id: randomUUID(), hash: hashTokenSecret(secret) },
     ...{ expiresAt: null, revokedAt: null, lastUsedAt: null },
-    ...{ repositoryIds: null, madeBy: null, person: null, signedInAt: null },
+    ...{ repositoryIds: null, madeBy: null, person: null, signedInAt: null, isAgent: false },
     ...given,
   };
 }

@@ -23,6 +23,8 @@ export interface Caller {
   readonly maker?: ProvenPerson;
   /** The last sign-in of `person` or `maker`. */
   readonly signedInAt?: Instant;
+  /** A program that writes pull requests: by its token, or a bot of the forge. */
+  readonly isAgent?: true;
   /** The caller has no session. The dashboard shows public repositories to anybody. */
   readonly isStranger?: true;
 }

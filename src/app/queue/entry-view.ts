@@ -54,7 +54,7 @@ export function viewEntry(queueId: QueueId, queue: Queue, entry: Entry): EntryVi
 }
 
 function makeView(entry: Entry, queueId: QueueId, queue: Queue): EntryView {
-  const { targets, landed, lost } = entry;
+  const { targets, landed, lost, submitter } = entry;
   const { mergeability, waitsElsewhere: _, ...readiness } = readinessOf(queue, entry);
   const blame = blameOf(entry.state, entry.because);
   return {
@@ -71,6 +71,7 @@ function makeView(entry: Entry, queueId: QueueId, queue: Queue): EntryView {
       blame,
       dependsOn: entry.pr.below?.map(viewBelow),
       waitsFor: entry.pr.waitsFor,
+      submittedBy: submitter && { name: submitter.name, isAgent: submitter.isAgent === true },
     }),
   };
 }

@@ -76,14 +76,14 @@ describe('the metrics of queues', () => {
   it('count for good what happened, with reasons and times [M13] [M14]', async () => {
     const { read, find } = await reader();
     await world.submit();
-    await world.submit();
+    await world.enter(world.open(), undefined, undefined, { id: 'fixer', name: 'fixer', isAgent: true });
     await world.pass(120_000);
     await world.report(1, 'ci', 'SUCCESS');
     await world.report(2, 'ci', 'FAILURE');
     const series = await read();
     assert.deepEqual(find(series, 'sluice_pull_requests_total'), {
-      'sluice_pull_requests_total{conclusion="merged",reason="merge_graph_merge"}': 1,
-      'sluice_pull_requests_total{conclusion="failed",reason="test_run_required_status_failed"}': 1,
+      'sluice_pull_requests_total{conclusion="merged",reason="merge_graph_merge",submitter="person"}': 1,
+      'sluice_pull_requests_total{conclusion="failed",reason="test_run_required_status_failed",submitter="agent"}': 1,
     });
     assert.deepEqual(find(series, 'sluice_candidates_total'), {
       'sluice_candidates_total{kind="main",conclusion="passed"}': 1,

@@ -17,15 +17,17 @@ export function describeTotals(queues: readonly CountedQueue[]): (Gauge | Histog
   const counter = (name: string, help: string, measure: (queue: Queue) => number) =>
     gauge(name, help, used, ({ queue }) => measure(queue), 'counter');
   return [
-    byTwo(queues, {
-      ...{ name: 'sluice_pull_requests_total', help: 'Pull requests that left the queue, by how and why.' },
-      ...{ labels: ['conclusion', 'reason'], counts: ({ totals }) => totals.left },
+    byWords(queues, {
+      name: 'sluice_pull_requests_total',
+      help: 'Pull requests that left the queue, by how and why, and by who submitted them.',
+      labels: ['conclusion', 'reason', 'submitter'],
+      counts: ({ totals }) => totals.left,
     }),
-    byTwo(queues, {
+    byWords(queues, {
       ...{ name: 'sluice_candidates_total', help: 'Candidates that ended, by what they tested and how they ended.' },
       ...{ labels: ['kind', 'conclusion'], counts: ({ totals }) => totals.candidates },
     }),
-    byTwo(queues, {
+    byWords(queues, {
       ...{ name: 'sluice_failed_runs_total', help: 'Runs that failed, by what they tested and the cause.' },
       ...{ labels: ['kind', 'cause'], counts: ({ totals }) => totals.causes ?? {} },
     }),
@@ -44,19 +46,22 @@ export function describeTotals(queues: readonly CountedQueue[]): (Gauge | Histog
   ];
 }
 
-interface Pairs {
+interface Words {
   readonly name: string;
   readonly help: string;
-  readonly labels: readonly [string, string];
-  /** By two words with a space between them. */
+  readonly labels: readonly string[];
+  /** By words with spaces between them, one for each label. A third one that is left out is a person. */
   readonly counts: (queue: Queue) => Readonly<Record<string, number>>;
 }
 
-function byTwo(queues: readonly CountedQueue[], { name, help, labels: [first, second], counts }: Pairs): Gauge {
+function byWords(queues: readonly CountedQueue[], { name, help, labels: names, counts }: Words): Gauge {
   const samples = queues.flatMap(({ labels, queue }) =>
     Object.entries(counts(queue)).map(([key, value]) => {
-      const [one = '', two = ''] = key.toLowerCase().split(' ');
-      return { labels: { ...labels, [first]: one, [second]: two }, value };
+      const words = key.toLowerCase().split(' ');
+      return {
+        labels: { ...labels, ...Object.fromEntries(names.map((each, at) => [each, words[at] ?? 'person'])) },
+        value,
+      };
     }),
   );
   return { type: 'counter', name, help, samples };

@@ -4,7 +4,7 @@ import { foresee } from '../../engine/foresee.ts';
 import type { PullRequestSubmitted } from '../../engine/model/event.ts';
 import { parsePriority } from '../../engine/model/priority.ts';
 import type { PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
-import { findEntry, type Queue } from '../../engine/model/queue.ts';
+import { findEntry, type Queue, type Submitter } from '../../engine/model/queue.ts';
 import { type ImpactedTargets, isOutranked } from '../../engine/model/targets.ts';
 import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
@@ -95,8 +95,14 @@ async function prepare(app: App, caller: Caller, input: SubmitPullRequest): Answ
     noBatch: input.noBatch,
     ...present({ repair: input.repair }),
     ...(caller.isPerson ? { by: 'person' as const } : {}),
+    submitter: submitterOf(caller),
   });
   return { found, pr, targets, wasLive, eventFor };
+}
+
+/** A caller at the forge has no token. */
+function submitterOf({ tokenId, name, isAgent }: Caller): Submitter {
+  return { id: tokenId || name, name, ...present({ isAgent }) };
 }
 
 // SPEC O18

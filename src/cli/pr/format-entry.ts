@@ -59,13 +59,14 @@ export function formatEnd(record: EntryRecord): string {
 
 /** Everything about one entry: its state, the reason, and its history. */
 export function formatRecord(record: EntryRecord): string {
-  const { explanation, timeline, impactedTargets } = record;
+  const { explanation, timeline, impactedTargets, submittedBy } = record;
   const forecast = tellForecast(record);
   const facts: Facts = [
     ['State', record.state && formatState(record, record.state)],
     ['Position', explanation?.position?.toString()],
     ['Forecast', forecast && clean(forecast)],
     ['Priority', `${record.priorityName} (${record.priorityValue})${record.noBatch ? ', never in a batch' : ''}`],
+    ['Submitted by', submittedBy && `${clean(submittedBy.name)}${submittedBy.isAgent ? ' (agent)' : ''}`],
     ['Built on', formatBelow(record.dependsOn, record.waitsFor)],
     ['Built on it', record.dependents?.map((number) => `#${number}`).join(', ')],
     ['Head', record.prSha],

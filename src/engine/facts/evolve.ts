@@ -240,6 +240,7 @@ function submit(work: Work, event: PullRequestSubmitted): Outcome {
     isRepair: event.repair ?? known?.isRepair ?? false,
     submittedAt: event.at,
     unreadySince: event.at,
+    submitter: event.submitter,
     submission: work.queue.submissions + 1,
     targets: event.targets,
   };
@@ -341,8 +342,8 @@ function renewed(work: Work, entry: Entry): Entry {
   const submission = work.queue.submissions + 1;
   amend(work, { submissions: submission });
   const { because: _because, admission: _admission, heldPlace: _heldPlace, ...untested } = NEW_ENTRY;
-  const { isRepair, raised } = entry;
-  return { ...entry, ...untested, isRepair, raised, submission };
+  const { isRepair, raised, submitter } = entry;
+  return { ...entry, ...untested, isRepair, raised, submitter, submission };
 }
 
 /** The page shows why an entry is not admitted, so that its author can act on it. */

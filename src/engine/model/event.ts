@@ -5,7 +5,7 @@ import type { Check } from './check.ts';
 import type { JudgementFinding } from './judgement.ts';
 import type { Priority } from './priority.ts';
 import type { PrNumber, PullRequestFacts } from './pull-request.ts';
-import type { Entry, EntryId, RequestableQueueState } from './queue.ts';
+import type { Entry, EntryId, RequestableQueueState, Submitter } from './queue.ts';
 import type { ReasonCode } from './reason.ts';
 import type { RequiredSources, StartProblem } from './required.ts';
 import type { QueueSettings } from './settings.ts';
@@ -75,6 +75,7 @@ export interface PullRequestSubmitted extends Act {
   readonly repair?: boolean;
   /** A person submitted it at the forge. Absent: it came over the API with a token. */
   readonly by?: 'person';
+  readonly submitter?: Submitter;
 }
 
 export interface PullRequestCancelled extends Act {

@@ -245,6 +245,15 @@ export type EntryState = (typeof ENTRY_STATES)[number];
 
 export type EntryId = Brand<string, 'EntryId'>;
 
+/** Who submitted a pull request. Never read from a commit. */
+export interface Submitter {
+  /** Of a token, of a person who signed in, or of an account at the forge. */
+  readonly id: string;
+  readonly name: string;
+  /** A program that writes pull requests. */
+  readonly isAgent?: true;
+}
+
 /** One stay of a pull request in the queue. A later submission of the same pull request keeps the id. */
 export interface Entry {
   readonly id: EntryId;
@@ -258,6 +267,8 @@ export interface Entry {
   readonly submittedAt: Instant;
   /** Since when a reason of its own has kept it from being ready. Meaningless while it is ready. */
   readonly unreadySince: Instant;
+  /** Of the submission that began this stay. Undefined for those of older versions. */
+  readonly submitter: Submitter | undefined;
   /** The number of this submission within the queue. */
   readonly submission: number;
   /** The last admission of this stay; undefined while NOT_READY. */
@@ -316,6 +327,7 @@ export interface LanesAsked {
 /** The defaults of a new submission. */
 export const NEW_ENTRY = {
   because: { reason: 'API_REQUESTED' },
+  submitter: undefined,
   admission: undefined,
   heldPlace: undefined,
   lanesAsked: undefined,

@@ -29,6 +29,7 @@ export interface QueueSettings {
   readonly testingTimeoutMinutes: number | null;
   readonly notReadyTimeoutHours: number;
   readonly priorityAgeingHours: number;
+  readonly maxEntriesPerActor: number;
   readonly pendingFailureDepth: number;
   readonly canOptimisticallyMerge: boolean;
   readonly batch: boolean;
@@ -114,6 +115,10 @@ export const SETTING_SPECS: { readonly [Name in SettingName]: SettingSpec } = {
   priorityAgeingHours: integer(
     { min: 0, max: 720 },
     'A waiting pull request counts as one level higher (low, medium, high) each time it has waited this many hours; 0 never raises it.',
+  ),
+  maxEntriesPerActor: integer(
+    { min: 0, max: 500 },
+    'How many pull requests of one token, or of one account at the forge, may be in the line at once; a stack counts as one. Further ones are NOT_READY until one leaves. 0 sets no limit.',
   ),
   pendingFailureDepth: integer(
     { min: 0, max: 1000 },
@@ -212,6 +217,7 @@ export const DEFAULT_SETTINGS: QueueSettings = {
   testingTimeoutMinutes: null,
   notReadyTimeoutHours: 0,
   priorityAgeingHours: 0,
+  maxEntriesPerActor: 0,
   pendingFailureDepth: 0,
   canOptimisticallyMerge: false,
   batch: false,

@@ -7,7 +7,7 @@ import type { Candidate } from './candidate.ts';
  * restarts and on several servers, and reading it needs no history.
  */
 export interface Totals {
-  /** By `CONCLUSION REASON`. */
+  /** By `CONCLUSION REASON`, and `CONCLUSION REASON agent` for those that agents submitted. */
   readonly left: Readonly<Record<string, number>>;
   /** By `purpose state`, when they end. */
   readonly candidates: Readonly<Record<string, number>>;
@@ -41,6 +41,7 @@ interface Counted {
     readonly to: string;
     readonly because: { readonly reason: string };
     readonly inQueueMs: number | undefined;
+    readonly isAgents?: true;
   }[];
   readonly endedCandidates: readonly Candidate[];
 }
@@ -55,7 +56,7 @@ export function addTotals(totals: Totals, { transitions, endedCandidates }: Coun
   return {
     left: counted(
       totals.left,
-      left.map(({ to, because }) => `${to} ${because.reason}`),
+      left.map(({ to, because, isAgents }) => `${to} ${because.reason}${isAgents ? ' agent' : ''}`),
     ),
     candidates: counted(
       totals.candidates,

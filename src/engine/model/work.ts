@@ -48,6 +48,8 @@ export interface Transition {
   /** The proof, if it landed. */
   readonly landed?: Landed;
   readonly isBisection: boolean;
+  /** An agent submitted it. */
+  readonly isAgents?: true;
   /** Time spent in `from`. Never negative, even if the clock went back. */
   readonly durationMs: number | undefined;
   /** Time since admission. Present if this transition ends the stay of an admitted entry. */
@@ -139,6 +141,7 @@ export function move(work: Work, entry: Entry, { to, ...because }: Move): void {
     because,
     ...(entry.landed !== undefined && to === 'MERGED' && { landed: entry.landed }),
     isBisection: known?.place.kind === 'search',
+    ...(entry.submitter?.isAgent && { isAgents: true }),
     durationMs: known === undefined ? undefined : Math.max(0, work.at - known.stateChangedAt),
     inQueueMs: ends && isAdmitted(entry) ? Math.max(0, work.at - (entry.admission?.at ?? work.at)) : undefined,
   });

@@ -151,7 +151,7 @@ async function replay(
     if (parent === undefined) return undefined;
     // The first target already contains the first commit's parent, so git finds the right merge base by itself.
     const target = index === 0 ? first : await writeStandIn(git, recipe, { tree, parents: [parent, tip.sha] });
-    const merge = await git.merge({ target, head: sha });
+    const merge = await git.merge({ target, head: sha, attributesOf: tip.sha });
     if (merge.kind !== 'clean') return undefined;
     const isKept = merge.tree !== tree || (await getCommit(git, parent)).tree === commit.tree;
     if (isKept) replayed.push({ commit, tree: merge.tree });

@@ -105,6 +105,15 @@ describe('candidates in a repository on this machine', () => {
     await bench.git('fsck', '--strict');
   });
 
+  test('attributes of the base that are lost are not taken for none [C15] [C46]', async () => {
+    bench.base = await bench.world.commit('main', { files: { '.gitattributes': '*.md merge=union\n' } });
+    const entry = await bench.open('x', { files: { x: 'x\n' } });
+    const restore = await lose(`${bench.base}:.gitattributes`);
+    await assert.rejects(bench.world.forge.buildCandidate(bench.request([entry])), isUnavailable);
+    await restore();
+    await bench.build([entry]);
+  });
+
   test('a commit of which a part is missing does not land [C19]', async () => {
     const entry = await bench.open('x', { files: { 'deep/x': 'x\n' } });
     const other = await bench.open('y', { files: { 'deep/y': 'y\n' } });

@@ -77,6 +77,7 @@ describe('access to the API', () => {
       revokedAt: null,
       madeBy: 'admin',
       isPersonal: false,
+      isAgent: false,
     });
     const answer = await world.server.api.post('listApiTokens', {});
     assert.ok(!answer.text.includes(token));
@@ -85,6 +86,28 @@ describe('access to the API', () => {
       tokens.find((each) => each.id === id),
       { id, createdAt, ...rest },
     );
+  });
+
+  test('a token of an agent makes only such tokens, and its submissions say so [A78]', async () => {
+    const isAgent = async (api: Client, of: object = {}) => {
+      const made = await makeToken({ scopes: ['read', 'submit', 'admin'], ...of }, api);
+      const { tokens } = await world.server.api.ok<{ tokens: { id: string; isAgent: boolean }[] }>('listApiTokens', {});
+      return { api: api.withToken(made.token), isAgent: tokens.find(({ id }) => id === made.id)?.isAgent };
+    };
+    const agent = await isAgent(world.server.api, { name: 'fixer', agent: true });
+    const child = await isAgent(agent.api, { name: 'helper' });
+    const person = await isAgent(world.server.api, { name: 'ada', agent: false });
+    assert.deepEqual([agent.isAgent, child.isAgent, person.isAgent], [true, true, false]);
+    for (const [{ api }, expected] of [
+      [child, { name: 'helper', isAgent: true }],
+      [person, { name: 'ada', isAgent: false }],
+    ] as const) {
+      const number = await queue.openPullRequest();
+      await api.ok('submitPullRequest', queue.entry(number));
+      // A submission by another changes the priority, and not who began this stay.
+      await queue.submit(number, { priority: 'low' });
+      assert.deepEqual((await queue.get(number)).submittedBy, expected);
+    }
   });
 
   test('a revoked token is refused at once, also after it was used; revoking again changes nothing [A17]', async () => {

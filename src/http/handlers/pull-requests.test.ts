@@ -38,6 +38,7 @@ describe('pull requests over /v1', () => {
       forceEnqueued: false,
       isCurrentlySubmittedToQueue: true,
       verifiedByTestRun: null,
+      submittedBy: { name: 'admin', isAgent: false },
     });
   });
 
@@ -243,6 +244,24 @@ describe('pull requests over /v1', () => {
     await queue.api.refused('400 VALIDATION_FAILED', 'listMergeQueueTestingResults', tooLong);
   });
 
+  test('maxEntriesPerActor counts by token, not by name or author [E97] [E98]', async () => {
+    const own = await world.aQueue({ maxEntriesPerActor: 1 });
+    const twins = [];
+    for (const name of ['twin', 'twin']) {
+      const { token } = await own.api.ok<{ token: string }>('createApiToken', { name, scopes: ['read', 'submit'] });
+      twins.push(own.api.withToken(token));
+    }
+    const numbers = [await own.openPullRequest(), await own.openPullRequest(), await own.openPullRequest()];
+    const states = [];
+    for (const [index, api] of [twins[0], twins[0], twins[1]].entries())
+      states.push((await api?.ok<EntryView>('submitPullRequest', own.entry(numbers[index] as number)))?.state);
+    assert.deepEqual(states, ['TESTING', 'NOT_READY', 'TESTING']);
+    const { explanation } = await own.get(numbers[1] as number, { includeExplanation: true });
+    assert.match(explanation?.summary ?? '', /It waits: twin has 1 of at most 1 entry in the queue/);
+    await own.api.ok('cancelPullRequest', own.entry(numbers[0] as number));
+    assert.equal((await own.get(numbers[1] as number)).state, 'TESTING');
+  });
+
   describe('a list of pull requests', () => {
     const own = madeOnce(() => world.aQueue());
     const numbers: number[] = [];
@@ -268,6 +287,7 @@ describe('pull requests over /v1', () => {
         forceEnqueued: _f,
         isCurrentlySubmittedToQueue: _i,
         verifiedByTestRun: _v,
+        submittedBy: _s,
         ...short
       } = await own.get(numbers[4] as number);
       assert.deepEqual(pullRequests[0], short);

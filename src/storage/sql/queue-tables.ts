@@ -33,6 +33,7 @@ export const TOKEN = {
   made_by: orNull(text),
   person: orNull(json<ProvenPerson>()),
   signed_in_at: orNull(number),
+  is_agent: flag,
 };
 
 export const REPOSITORY = {

@@ -232,11 +232,12 @@ export const ACTS: { readonly [verb: string]: Act } = {
 
 /**
  * Words: `A`, `A[x,y]`, `A[]`, `A[ALL]`. The words `urgent`, `high`, `low`, `nobatch`, `repair`, `unready` and
- * numbers apply to all of them.
+ * numbers apply to all of them. `by=bot` names the submitter.
  */
 function submitAll(told: Scenario, words: readonly string[]): void {
   const isPr = (word: string) => /^[A-Z](\[.*\])?$/.test(word);
   const options = words.filter((word) => !isPr(word));
+  const by = optionOf(options, 'by');
   const priority = options.find((word) => parsePriority(word) !== undefined);
   for (const word of words.filter(isPr)) {
     const prNumber = numberOf(word);
@@ -246,6 +247,7 @@ function submitAll(told: Scenario, words: readonly string[]): void {
       ...(priority === undefined ? {} : { priority }),
       ...(options.includes('nobatch') ? { noBatch: true } : {}),
       ...(options.includes('repair') ? { repair: true } : {}),
+      ...(by === undefined ? {} : { submitter: { id: `id of ${by}`, name: by } }),
       pr: {
         ...(options.includes('unready') ? { mergeability: 'IN_PROGRESS' } : {}),
         ...upToDate(told, prNumber, options),

@@ -31,6 +31,7 @@ function moves(line: (name: string, pick: number) => string): Perform {
 
 const ACTS = {
   submit: plays((name, pick, story) => `submit ${name}${targetsFor(story, pick)}`),
+  submitAsBot: plays((name, pick, story) => `submit ${name}${targetsFor(story, pick)} by=bot${pick % 2}`),
   submitUrgent: plays((name, pick, story) => `submit ${name}${targetsFor(story, pick)} urgent`),
   submitAlone: plays((name, pick, story) => `submit ${name}${targetsFor(story, pick)} nobatch`),
   stack: plays((name, pick) => `stack ${letter(((pick % MANY_PRS) + 1) as PrNumber)} ${name}; submit ${name}`),
@@ -98,6 +99,7 @@ export const settings: fc.Arbitrary<Partial<QueueSettings>> = fc.record({
   exactLanding: fc.boolean(),
   reusePassedTrees: fc.boolean(),
   notReadyTimeoutHours: fc.constantFrom(0, 1),
+  maxEntriesPerActor: fc.constantFrom(0, 1, 2),
   honorQuarantine: fc.constantFrom('OFF' as const, 'SHADOW' as const, 'ON' as const, 'ON' as const),
 });
 

@@ -16,6 +16,7 @@ import {
   findEntry,
   findLiveMember,
   type Queue,
+  type Submitter,
 } from '../../../src/engine/model/queue.ts';
 import type { RequiredSources } from '../../../src/engine/model/required.ts';
 import { lineOf } from '../../../src/engine/model/roster.ts';
@@ -26,6 +27,7 @@ import type { ImpactedTargets } from '../../../src/engine/model/targets.ts';
 import type { Transition } from '../../../src/engine/model/work.ts';
 import { type Step, step } from '../../../src/engine/step.ts';
 import { getIn, valuesOf } from '../../../src/lib/int-map.ts';
+import { present } from '../../../src/lib/present.ts';
 import { aPullRequest } from '../../helpers/a-pull-request.ts';
 import { ACTS } from './acts.ts';
 import { Branch } from './branch.ts';
@@ -170,7 +172,13 @@ export class Scenario {
 
   submit(
     prNumber: PrNumber,
-    more: { priority?: string; noBatch?: boolean; repair?: boolean; pr?: Partial<PullRequestFacts> } = {},
+    more: {
+      priority?: string;
+      noBatch?: boolean;
+      repair?: boolean;
+      submitter?: Submitter;
+      pr?: Partial<PullRequestFacts>;
+    } = {},
   ): Step {
     return this.tell({
       kind: 'pull_request_submitted',
@@ -180,7 +188,7 @@ export class Scenario {
       targets: this.targets.get(prNumber),
       priority: more.priority === undefined ? undefined : parsePriority(more.priority),
       noBatch: more.noBatch,
-      ...(more.repair === undefined ? {} : { repair: more.repair }),
+      ...present({ repair: more.repair, submitter: more.submitter }),
     });
   }
 

@@ -10,10 +10,11 @@ import type { QueueEvent } from '../../../src/engine/model/event.ts';
 import type { Learned } from '../../../src/engine/model/learned.ts';
 import type { Priority } from '../../../src/engine/model/priority.ts';
 import type { PrNumber, PullRequestFacts } from '../../../src/engine/model/pull-request.ts';
-import { createQueue, type EntryId, type EntryState } from '../../../src/engine/model/queue.ts';
+import { createQueue, type EntryId, type EntryState, type Submitter } from '../../../src/engine/model/queue.ts';
 import type { QueueSettings } from '../../../src/engine/model/settings.ts';
 import type { LandAnswer } from '../../../src/forge/forge.ts';
 import type { Hosting } from '../../../src/forge/hosting.ts';
+import { present } from '../../../src/lib/present.ts';
 import type { Sha } from '../../../src/lib/sha.ts';
 import type { QueueId } from '../../../src/storage/queues.ts';
 import type { Repository } from '../../../src/storage/repositories.ts';
@@ -118,9 +119,15 @@ export class PageWorld {
     return pr;
   }
 
-  async enter(pr: PullRequestFacts, queueId = this.queueId, priority?: Priority): Promise<void> {
+  async enter(pr: PullRequestFacts, queueId = this.queueId, priority?: Priority, submitter?: Submitter): Promise<void> {
     const entryId = `entry-${queueId}-${pr.number}` as EntryId;
-    const given = { targets: undefined, priority, noBatch: undefined, by: 'person' as const };
+    const given = {
+      targets: undefined,
+      priority,
+      noBatch: undefined,
+      by: 'person' as const,
+      ...present({ submitter }),
+    };
     await this.send({ kind: 'pull_request_submitted', at: this.now, actor: '@ada', entryId, pr, ...given }, queueId);
   }
 

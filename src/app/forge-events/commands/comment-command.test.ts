@@ -112,7 +112,7 @@ describe('the runner of commands in comments', () => {
     assert.notEqual(await entryOf(pr), undefined);
   });
 
-  it('never obeys itself, and bots only where they are allowed; none of them is answered [G137] [G55]', async () => {
+  it('never obeys itself, and bots only where they are allowed; none of them is answered [G137] [G55] [A78]', async () => {
     await world.update({ allowedBotSubmitters: ['Renovate'] });
     const pr = world.open();
     await say(pr, { body: '/sluice merge', isOwn: true, isBot: true, login: 'sluice[bot]' });
@@ -125,7 +125,7 @@ describe('the runner of commands in comments', () => {
     assert.equal(await entryOf(pr), undefined);
     // Forges give apps no such permission: the queue's settings decide.
     await say(pr, { body: '/sluice merge', isBot: true, login: 'renovate[bot]', permission: 'none' });
-    assert.notEqual(await entryOf(pr), undefined);
+    assert.deepEqual((await entryOf(pr))?.submitter, { id: '@renovate[bot]', name: '@renovate[bot]', isAgent: true });
     assert.deepEqual([world.pages.comments.size, world.pages.reactions], [0, []]);
   });
 

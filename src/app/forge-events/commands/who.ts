@@ -25,7 +25,11 @@ export function isAllowedBot({ login }: Person, { allowedBotSubmitters }: QueueS
   return allowedBotSubmitters.some((allowed) => plain(allowed) === plain(login));
 }
 
-export async function toCaller(app: Pick<App, 'store'>, repository: Repository, { login }: Person): Promise<Caller> {
+export async function toCaller(
+  app: Pick<App, 'store'>,
+  repository: Repository,
+  { login, isBot }: Person,
+): Promise<Caller> {
   const organization = await app.store.accounts.findOrganizationById(repository.organizationId);
   if (organization === undefined) throw new Fault('STORE_UNAVAILABLE', 'The organization of a repository is missing.');
   return {
@@ -35,6 +39,7 @@ export async function toCaller(app: Pick<App, 'store'>, repository: Repository, 
     scopes: new Set(['submit']),
     repositoryIds: new Set([repository.id]),
     isPerson: true,
+    ...(isBot ? { isAgent: true } : {}),
   };
 }
 

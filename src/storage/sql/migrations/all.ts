@@ -12,6 +12,7 @@ import { figuresWithoutOrders } from './011-figures-without-orders.ts';
 import { waitingChanges } from './012-waiting-changes.ts';
 import { testedTrees } from './013-tested-trees.ts';
 import { fileChecks } from './014-file-checks.ts';
+import { tokensOfAgents } from './015-tokens-of-agents.ts';
 import type { Migration } from './migration.ts';
 
 /** In order: the first is version 1. */
@@ -30,4 +31,5 @@ export const MIGRATIONS: readonly Migration[] = [
   waitingChanges,
   testedTrees,
   fileChecks,
+  tokensOfAgents,
 ];

@@ -72,6 +72,7 @@ function Shown({ place, entry, isPast, onChange }: ShownProps) {
     explanation,
     forecast,
     landed,
+    submittedBy,
     timeline = [],
   } = entry;
   const look = lookOfEntry(state);
@@ -88,6 +89,7 @@ function Shown({ place, entry, isPast, onChange }: ShownProps) {
       <p class="muted by">
         {prAuthor} · <Sha sha={prSha} /> · {entry.priorityName} priority
         {entry.skipTheLine && ' · urgent'}
+        {submittedBy !== undefined && ` · submitted by ${submittedBy.isAgent ? 'the agent ' : ''}${submittedBy.name}`}
       </p>
       <section class={`verdict tone-${look.tone}`} aria-label="State">
         <p class="headline">

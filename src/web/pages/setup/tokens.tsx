@@ -19,6 +19,7 @@ export function Tokens({ org }: { readonly org: string }) {
           May: ({ scopes }) => scopes.join(', '),
           Repositories: ({ repositories }) => (repositories === null ? 'all' : repositories.length),
           'Made by': ({ madeBy, isPersonal }) => madeBy && (isPersonal ? madeBy : `${madeBy}, for a service`),
+          For: ({ isAgent }) => (isAgent ? 'an agent' : ''),
           Used: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Ago at={lastUsedAt} />),
           Expires: ({ expiresAt }) => (expiresAt === null ? 'never' : <Ago at={expiresAt} />),
         }}
