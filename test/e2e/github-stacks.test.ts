@@ -1,24 +1,12 @@
 // Stacks on GitHub: the base of each pull request is the branch of the one below it.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { lines } from '../contract/forge-bench.ts';
 import type { PullRequest } from '../fake/github/model.ts';
 import { type GithubWorld, REVIEWER, shareGithub } from './github-world.ts';
 import { until } from './harness.ts';
 
 const aWorld = shareGithub();
 const PATIENCE_MS = 30_000;
-
-/** Each changes the same line, on the branch of the one before. */
-async function openStack(world: GithubWorld, count: number): Promise<PullRequest[]> {
-  const stack: PullRequest[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const below = stack.at(-1);
-    const files = { 'a.txt': lines({ 5: `version ${index}` }) };
-    stack.push(await world.open({ files, ...(below && { base: below.headRef }) }));
-  }
-  return stack;
-}
 
 /** Sluice may push in spite of the rule. */
 function wantReview({ github, repository }: GithubWorld, dismissesStale: boolean): void {
@@ -34,7 +22,7 @@ describe('a stack on GitHub', { concurrency: 4 }, () => {
     const { mergeMethod, landingMode } = settings;
     test(`lands by one run with ${mergeMethod} and ${landingMode}, and shows as merged [O44] [O45] [L60]`, async () => {
       const world = await aWorld(settings);
-      const stack = await openStack(world, 3);
+      const stack = await world.openStack(3);
       const [lower, , tip] = stack as [PullRequest, PullRequest, PullRequest];
       world.say(tip, '/sluice merge --stack');
       const { sha } = await world.untilTestBranch(lower);
@@ -56,7 +44,7 @@ describe('a stack on GitHub', { concurrency: 4 }, () => {
 
   test('waits for the pull request below it when it is submitted alone [O30] [O45]', async () => {
     const world = await aWorld();
-    const [lower, upper] = (await openStack(world, 2)) as [PullRequest, PullRequest];
+    const [lower, upper] = (await world.openStack(2)) as [PullRequest, PullRequest];
     world.say(upper, '/sluice merge');
     const { explanation } = await world.untilState(upper, 'NOT_READY');
     assert.match(explanation?.summary ?? '', new RegExp(`Its base is the branch of #${lower.number}, which is not in`));
@@ -68,7 +56,7 @@ describe('a stack on GitHub', { concurrency: 4 }, () => {
 
   test('lands one by one where the API of GitHub squashes it [O39]', async () => {
     const world = await aWorld({ mergeMethod: 'SQUASH', landingMode: 'API' });
-    const stack = await openStack(world, 2);
+    const stack = await world.openStack(2);
     const [lower, upper] = stack as [PullRequest, PullRequest];
     world.say(upper, '/sluice merge --stack');
     const { sha } = await world.untilTestBranch(lower);
@@ -85,7 +73,7 @@ describe('a stack on GitHub', { concurrency: 4 }, () => {
   test('is ready by the reviews that the target wants, and not by those of its own base [O40]', async () => {
     const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
     wantReview(world, false);
-    const [lower, upper] = (await openStack(world, 2)) as [PullRequest, PullRequest];
+    const [lower, upper] = (await world.openStack(2)) as [PullRequest, PullRequest];
     world.github.review(lower, REVIEWER);
     world.say(upper, '/sluice merge --stack');
     await world.untilState(lower, 'TESTING');
@@ -106,10 +94,28 @@ describe('a stack on GitHub', { concurrency: 4 }, () => {
     assert.match(explanation?.summary ?? '', new RegExp(`It depends on #${lower.number}, which is not in the queue`));
   });
 
+  test('keeps its base where the merge API stops below it [L60]', async () => {
+    const world = await aWorld({ mergeMethod: 'MERGE_COMMIT', landingMode: 'API' });
+    const { faults } = world.github;
+    const [lower, middle, tip] = (await world.openStack(3)) as [PullRequest, PullRequest, PullRequest];
+    const { owner, name } = world.repository;
+    const answer = { status: 405, body: { message: 'At least 1 approving review is required.' } };
+    const route = `PUT /repos/${owner.login}/${name}/pulls/${middle.number}/merge`;
+    const endFault = faults.always(route, { kind: 'answer', answer, when: 'before' });
+    world.say(tip, '/sluice merge --stack');
+    const { sha } = await world.untilTestBranch(lower);
+    world.report(sha, 'success');
+    await world.untilState(lower, 'MERGED');
+    await world.untilState(middle, 'FAILED');
+    endFault();
+    await world.untilState(tip, 'NOT_READY');
+    assert.deepEqual([middle.baseRef, tip.baseRef], ['main', middle.headRef]);
+  });
+
   test('is refused its landing when its review is lost with its base, and gets that back [L60]', async () => {
     const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
     wantReview(world, true);
-    const [lower, upper] = (await openStack(world, 2)) as [PullRequest, PullRequest];
+    const [lower, upper] = (await world.openStack(2)) as [PullRequest, PullRequest];
     for (const pr of [lower, upper]) world.github.review(pr, REVIEWER);
     world.say(upper, '/sluice merge --stack');
     const { sha } = await world.untilTestBranch(lower);

@@ -56,7 +56,7 @@ export async function landCandidate(run: EffectRun, effect: LandCandidate): Prom
   if (isStill && !isCalledOff) return { kind: 'later', delayMs: PAUSED_DELAY_MS };
   const land = async (more: Pick<LandRequest, 'isStillWanted' | 'signal'>): Promise<EffectAnswer> => {
     const landOnce = () => run.forge.landCandidate({ ...request, isCalledOff, ...more });
-    const answer = isCalledOff ? await landOnce() : await landRetargeted(run, candidate, landOnce);
+    const answer = await landRetargeted(run, candidate, { land: landOnce, isCalledOff });
     return { kind: 'event', event: toEvent(candidate, effect, answer) };
   };
   if (request.landingMode === 'PUSH') return waitForHooks(run, () => land({}));
