@@ -118,6 +118,24 @@ describe('a server that is killed', TOGETHER, () => {
     assert.ok(line.length <= prs.length, 'each was merged once');
   });
 
+  test('after the push of a stack, before its answer came, takes it for landed [L60] [L29]', async (t) => {
+    const { world, killAndStart } = await aLife(t, { mergeMethod: 'MERGE_COMMIT', landingMode: 'PUSH' });
+    const { faults } = world.github;
+    const prs = await world.openStack(3);
+    const [lowest, , tip] = prs as [PullRequest, PullRequest, PullRequest];
+    world.say(tip, '/sluice merge --stack');
+    const { sha } = await world.untilTestBranch(lowest);
+    const endFault = faults.always('POST *git-receive-pack', { kind: 'silence', when: 'after' });
+    world.report(sha, 'success');
+    await until('all are merged', PATIENCE_MS, async () =>
+      prs.every(({ merged }) => merged !== undefined) ? true : undefined,
+    );
+    const startNext = killAndStart('ends');
+    endFault();
+    const next = await startNext;
+    for (const pr of prs) assert.equal((await next.untilState(pr, 'MERGED')).landed?.testedSha, sha);
+  });
+
   for (const isMoved of [false, true]) {
     const then = isMoved
       ? 'gives a stack its bases back when the branch has moved'

@@ -112,7 +112,7 @@ describe('a stack on GitHub', { concurrency: 4 }, () => {
     assert.deepEqual([middle.baseRef, tip.baseRef], ['main', middle.headRef]);
   });
 
-  test('is refused its landing when its review is lost with its base, and gets that back [L60]', async () => {
+  test('waits for its review when that is lost with its base, and lands once it is back [L60] [L61]', async () => {
     const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
     wantReview(world, true);
     const [lower, upper] = (await world.openStack(2)) as [PullRequest, PullRequest];
@@ -120,8 +120,16 @@ describe('a stack on GitHub', { concurrency: 4 }, () => {
     world.say(upper, '/sluice merge --stack');
     const { sha } = await world.untilTestBranch(lower);
     world.report(sha, 'success');
-    const { explanation } = await world.untilState(upper, 'FAILED');
-    assert.match(explanation?.summary ?? '', /A review is missing since its base is main/);
+    const { explanation } = await world.untilState(upper, 'NOT_READY');
+    assert.match(explanation?.summary ?? '', /a required review is missing/);
     assert.equal(upper.baseRef, lower.headRef);
+    const { sha: alone } = await until('it is tested alone', PATIENCE_MS, async () =>
+      world.testBranches().find((branch) => branch.sha !== sha),
+    );
+    world.report(alone, 'success');
+    await world.untilState(lower, 'MERGED');
+    assert.equal(upper.baseRef, 'main');
+    world.github.review(upper, REVIEWER);
+    await world.untilState(upper, 'MERGED');
   });
 });

@@ -137,6 +137,15 @@ describe('a stack', () => {
     foreign Y              → testing ACB ~D
   `;
 
+  story('waits at its place for a review that was lost with its base, and lands with it [L61]')`
+    with concurrency=1
+    stack A B C; together A B C; hold landings; submit D E; pass ABC
+    refuse B reviewRequired → A=testing BC=waiting; why B=GITHUB_API_BRANCH_PROTECTION_UNMET; why C=STACKED_PR_BELOW_LEFT
+    release landings; pass A → A=merged BC=waiting; testing D
+    ready B                  → BC=pending; order D B C E
+    pass D; pass BC          → BC=merged
+  `;
+
   story('has no priority below that of what is on it, and is never urgent above another [O33]')`
     pause; stack A B C; submit A low; submit D medium; submit B C urgent; resume
       → order A B C D
