@@ -54,6 +54,22 @@ describe('a stack on GitHub', { concurrency: 4 }, () => {
     await world.untilState(lower, 'MERGED');
   });
 
+  test('names in its comment what is built on it, as that comes and goes [O39]', async () => {
+    const world = await aWorld();
+    const [lower, upper] = (await world.openStack(2)) as [PullRequest, PullRequest];
+    world.say(lower, '/sluice merge');
+    await world.untilTestBranch(lower);
+    world.say(upper, '/sluice merge');
+    const line = `Built on it: #${upper.number}`;
+    const untilNamed = (isNamed: boolean) =>
+      until(`its comment ${isNamed ? 'names' : 'does not name'} the other`, PATIENCE_MS, async () =>
+        world.sticky(lower)?.includes(line) === isNamed ? true : undefined,
+      );
+    await untilNamed(true);
+    world.say(upper, '/sluice cancel');
+    await untilNamed(false);
+  });
+
   test('lands one by one where the API of GitHub squashes it [O39]', async () => {
     const world = await aWorld({ mergeMethod: 'SQUASH', landingMode: 'API' });
     const stack = await world.openStack(2);

@@ -19,7 +19,7 @@ import {
 } from './queue.ts';
 import type { ReasonCode } from './reason.ts';
 import { composedWithOf } from './roster.ts';
-import { entriesAbove } from './stack.ts';
+import { entriesAbove, entriesBelow } from './stack.ts';
 import type { Strategy } from './strategy.ts';
 
 export type Outcome =
@@ -143,6 +143,8 @@ export function move(work: Work, entry: Entry, { to, ...because }: Move): void {
     inQueueMs: ends && isAdmitted(entry) ? Math.max(0, work.at - (entry.admission?.at ?? work.at)) : undefined,
   });
   tell(work, entry.prNumber);
+  // Their pages name it.
+  if (known === undefined || ends) for (const below of entriesBelow(queue, entry)) tell(work, below.prNumber);
   if (!ends) {
     keep(work, moved);
     return;
