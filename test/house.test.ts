@@ -63,7 +63,7 @@ const REPLACED = {
  * feature alone, by no more than the feature was granted.
  */
 const BUDGET: Readonly<Record<string, number>> = {
-  'src without the page, bench, scripts and examples': 763_690,
+  'src without the page, bench, scripts and examples': 763_998,
   'the page': 60_200,
   tests: 791_000,
 };

@@ -292,10 +292,16 @@ function blockText(pr: Entry['pr'], block: BlockReason): string {
     return `${one(awaitedChecks)} ${awaitedChecks.length === 1 ? 'has' : 'have'} not reported on its newest commit yet: ${listOf(awaitedChecks)}`;
   if (block === 'conflict') return `it conflicts with ${baseBranch}${inFiles(conflictFiles)}`;
   if (block === 'behind') return `it is behind ${baseBranch}, and the forge requires it to be up to date`;
+  if (block === 'stackNeedsRebase') return `it lacks the present commits of ${belowText(pr)}, on which it is built`;
   return BLOCK_TEXTS[block];
 }
 
-type NamedBlock = Exclude<BlockReason, 'conflict' | 'behind'>;
+function belowText({ below = [] }: Entry['pr']): string {
+  const [one, ...others] = below.filter(({ by }) => by !== 'ancestor');
+  return one === undefined || others.length > 0 ? 'a pull request' : `#${one.number}`;
+}
+
+type NamedBlock = Exclude<BlockReason, 'conflict' | 'behind' | 'stackNeedsRebase'>;
 
 const BLOCK_TEXTS: { readonly [Reason in NamedBlock]: string } = {
   draft: 'it is a draft',
@@ -305,7 +311,6 @@ const BLOCK_TEXTS: { readonly [Reason in NamedBlock]: string } = {
   failingCheck: 'a required check failed on its newest commit',
   reviewRequired: 'a required review is missing',
   changesRequested: 'a reviewer requested changes',
-  stackNeedsRebase: 'a pull request below it was rewritten',
   other:
     'the forge gives no reason. On plain git, the target branch does not exist, or has no commit in common with it',
 };

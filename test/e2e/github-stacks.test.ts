@@ -1,8 +1,9 @@
 // Stacks on GitHub: the base of each pull request is the branch of the one below it.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { lines } from '../contract/forge-bench.ts';
 import type { PullRequest } from '../fake/github/model.ts';
-import { type GithubWorld, REVIEWER, shareGithub } from './github-world.ts';
+import { type GithubWorld, REVIEWER, shareGithub, WRITER } from './github-world.ts';
 import { until } from './harness.ts';
 
 const aWorld = shareGithub();
@@ -54,7 +55,7 @@ describe('a stack on GitHub', { concurrency: 4 }, () => {
     await world.untilState(lower, 'MERGED');
   });
 
-  test('names in its comment what is built on it, as that comes and goes [O39]', async () => {
+  test('names in its comment the one that is built on it, as that comes and goes [O39]', async () => {
     const world = await aWorld();
     const [lower, upper] = (await world.openStack(2)) as [PullRequest, PullRequest];
     world.say(lower, '/sluice merge');
@@ -68,6 +69,32 @@ describe('a stack on GitHub', { concurrency: 4 }, () => {
     await untilNamed(true);
     world.say(upper, '/sluice cancel');
     await untilNamed(false);
+  });
+
+  test('waits for a rebase when the lower one was rewritten before the upper one was submitted [O43]', async () => {
+    const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
+    const [lower, upper] = (await world.openStack(2)) as [PullRequest, PullRequest];
+    await world.github.push(lower, { 'a.txt': lines({ 5: 'rewritten' }) }, { isForced: true });
+    world.say(upper, '/sluice merge --stack');
+    const { explanation } = await world.untilState(upper, 'NOT_READY');
+    const words = new RegExp(
+      `It cannot be merged: it lacks the present commits of #${lower.number}, on which it is built`,
+    );
+    assert.match(explanation?.summary ?? '', words);
+    await world.untilState(lower, 'TESTING');
+    await world.github.commit(world.repository, {
+      ...{ branch: upper.headRef, parent: lower.headSha, author: WRITER, message: 'Rebase' },
+      files: { 'a.txt': lines({ 5: 'rebased' }) },
+    });
+    await world.untilState(upper, 'TESTING');
+  });
+
+  test('is tested though the lower one has newer commits [O43]', async () => {
+    const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
+    const [lower, upper] = (await world.openStack(2)) as [PullRequest, PullRequest];
+    await world.github.push(lower, { 'b.txt': 'more' });
+    world.say(upper, '/sluice merge --stack');
+    await world.untilState(upper, 'TESTING');
   });
 
   test('lands one by one where the API of GitHub squashes it [O39]', async () => {

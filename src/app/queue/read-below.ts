@@ -129,11 +129,11 @@ function find(app: App, { repository, queue }: FoundQueue, number: PrNumber) {
   return getForge(app, repository.host).findPullRequest(query);
 }
 
-/** On plain git, the live entries whose heads it contains. */
+/** On plain git, the live entries whose heads it contains. Elsewhere a base says what it is built on. */
 // SPEC O41
 async function findAncestors(app: App, { repository, queue }: FoundQueue, pr: PullRequestFacts): Promise<Below[]> {
   const forge = getForge(app, repository.host);
-  if (forge.listOwnCommits === undefined || queue.head === undefined) return [];
+  if (forge.listOwnCommits === undefined || forge.hosting !== undefined || queue.head === undefined) return [];
   const numbers = new Map([...valuesOf(queue.entries)].map((entry) => [entry.pr.headSha, entry.prNumber]));
   if (numbers.size === 0) return [];
   const question = { repository: toForgeRepository(repository), head: pr.headSha, without: queue.head.sha };
@@ -165,6 +165,23 @@ async function listOpenElsewhere(
   return urls.filter((_, index) => isOpen[index]);
 }
 
+/** The branch that it is based on was rewritten before anybody submitted it. One with newer commits than it contains is not. */
+async function isBesideBase(
+  app: App,
+  { repository, queue }: FoundQueue,
+  pr: PullRequestFacts,
+  { below, now }: ReadBelow,
+): Promise<boolean> {
+  const forge = getForge(app, repository.host);
+  const without = queue.head?.sha;
+  if (below.by !== 'base' || below.isMerged === true || now === undefined || without === undefined) return false;
+  const where = toForgeRepository(repository);
+  const own = await forge.listOwnCommits?.({ repository: where, head: pr.headSha, without });
+  if (own === undefined || own.length === 0 || own.includes(now)) return false;
+  const theirs = (await forge.listOwnCommits?.({ repository: where, head: now, without })) ?? [];
+  return theirs.length > 0 && !theirs.some((sha) => own.includes(sha));
+}
+
 /** A pull request below it was rewritten, also if it has landed since, and it contains the commits of before. */
 // SPEC O43
 async function withRebase(
@@ -173,7 +190,9 @@ async function withRebase(
   pr: PullRequestFacts,
   read: readonly ReadBelow[],
 ): Promise<PullRequestFacts> {
-  for (const { below, now } of read) {
+  for (const each of read) {
+    const { below, now } = each;
+    if (await isBesideBase(app, found, pr, each)) return needsRebase(pr);
     const was = below.headSha;
     if (was === undefined || now === undefined || now === was) continue;
     if (await isRewritten(app, found, { pr, was, now })) return needsRebase(pr);
