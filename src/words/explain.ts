@@ -75,9 +75,13 @@ function adviceFor(queue: Queue, entry: Entry, codes: readonly string[]): string
       : []),
     ...missingBelow(queue, entry)
       .filter(({ number }) => findEntry(queue, number) === undefined)
-      .map(({ number, by }) =>
-        by === 'base' ? `Submit #${number}, or have it submitted with this one (submitStack).` : `Submit #${number}.`,
-      ),
+      .map(({ number, by, mergedInto }) => {
+        if (mergedInto !== undefined)
+          return `Open the change of #${number} again for ${branch}, or build this one on something else.`;
+        return by === 'base'
+          ? `Submit #${number}, or have it submitted with this one (submitStack).`
+          : `Submit #${number}.`;
+      }),
     ...(codes.includes('NOT_MERGEABLE') ? pr.blockReasons.flatMap((block) => blockAdvice(pr, block) ?? []) : []),
     ...(codes.includes('IMPACTED_TARGETS_MISSING') ? ['Upload its impacted targets, or wait until CI does.'] : []),
   ];
@@ -265,8 +269,11 @@ function entryReasons(queue: Queue, entry: Entry): ExplanationReason[] {
 
 // SPEC O39
 function belowReasons(queue: Queue, entry: Entry): ExplanationReason[] {
-  const missing = missingBelow(queue, entry).map(({ number, by }) => {
-    const state = stateBelow(queue, findEntry(queue, number));
+  const missing = missingBelow(queue, entry).map(({ number, by, mergedInto }) => {
+    const state =
+      mergedInto === undefined
+        ? stateBelow(queue, findEntry(queue, number))
+        : `was merged into ${mergedInto} and not into ${queue.branch}`;
     const why = by === 'base' ? 'Its base is the branch of' : 'It depends on';
     return reason('BELOW_MISSING', `${why} #${number}, which ${state}.`, { prNumber: number });
   });

@@ -134,7 +134,33 @@ describe('a stack on GitHub', { concurrency: 4 }, () => {
     await github.mergeByHand(lower, 'hopper');
     world.say(upper, '/sluice merge');
     const { explanation } = await world.untilState(upper, 'NOT_READY');
-    assert.match(explanation?.summary ?? '', new RegExp(`It depends on #${lower.number}, which is not in the queue`));
+    assert.match(
+      explanation?.summary ?? '',
+      new RegExp(`It depends on #${lower.number}, which was merged into next and not into main\\.`),
+    );
+  });
+
+  test('says that the one below was merged into its own base, and that one below was closed [O39]', async () => {
+    const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
+    const [lower, middle, tip] = (await world.openStack(3)) as [PullRequest, PullRequest, PullRequest];
+    world.say(tip, '/sluice merge --stack');
+    await world.untilState(tip, 'TESTING');
+    await world.github.mergeByHand(middle, 'hopper');
+    const says = (words: RegExp) =>
+      until(`it says ${words}`, PATIENCE_MS, async () => {
+        const { explanation } = await world.get(tip.number, { includeExplanation: true });
+        return words.test(explanation?.summary ?? '') ? true : undefined;
+      });
+    await says(new RegExp(`branch of #${middle.number}, which was merged into ${lower.headRef} and not into main\\.`));
+    const refused = { ...world.ref, pr: { number: tip.number }, submitStack: true };
+    const { detail } = await world.api.refused('422 PULL_REQUEST_NOT_ENQUEUEABLE', 'submitPullRequest', refused);
+    assert.match(String(detail), new RegExp(`#${middle.number} was merged into ${lower.headRef} and not into main`));
+    const [below, above] = (await world.openStack(2)) as [PullRequest, PullRequest];
+    world.say(above, '/sluice merge --stack');
+    await world.untilState(above, 'TESTING');
+    world.github.closePullRequest(below);
+    const { explanation } = await world.untilState(above, 'NOT_READY');
+    assert.match(explanation?.summary ?? '', new RegExp(`branch of #${below.number}, which is not in the queue`));
   });
 
   test('keeps its base where the merge API stops below it [L60]', async () => {

@@ -26,7 +26,7 @@ export async function withBelow(
   const isTextNew = known === undefined || why === 'submitted';
   const dependsOn = isTextNew ? pr.dependsOn : known.pr.dependsOn;
   const isSameHead = known?.pr.headSha === pr.headSha;
-  const chained = pr.baseBranch === found.queue.branch ? undefined : await findChain(app, found, pr);
+  const chained = pr.baseBranch === found.queue.branch ? undefined : await findChain(app, found, pr, known);
   const numbers = [...(dependsOn ?? [])].flatMap((each) => ('number' in each ? each.number : []));
   const ancestors =
     isSameHead && !isTextNew
@@ -80,9 +80,14 @@ function keptBases({ queue }: FoundQueue, known: Entry | undefined): readonly Be
   return known?.pr.below?.filter(isKept) ?? [];
 }
 
-async function findChain(app: App, { repository }: FoundQueue, pr: PullRequestFacts): Promise<PrNumber | undefined> {
-  const { hosting } = getForge(app, repository.host);
-  return hosting?.findByBranch(toForgeRepository(repository), pr.baseBranch);
+/** One that is closed, or merged into another branch than the target, is remembered. */
+async function findChain(app: App, found: FoundQueue, { baseBranch }: PullRequestFacts, known: Entry | undefined) {
+  const { hosting } = getForge(app, found.repository.host);
+  const open = await hosting?.findByBranch(toForgeRepository(found.repository), baseBranch);
+  const last = known?.pr.baseBranch === baseBranch ? known.pr.below?.find(({ by }) => by === 'base') : undefined;
+  if (open !== undefined || last === undefined || last.isMerged) return open;
+  const pr = await find(app, found, last.number);
+  return pr?.status === 'merged' && pr.baseBranch === found.queue.branch ? undefined : last.number;
 }
 
 /** The forge judged it by the rules of its base, where there may be none. */
@@ -112,8 +117,9 @@ async function readOne(
   const isInTarget = pr?.status === 'merged' && pr.baseBranch === found.queue.branch;
   const isMerged = live === undefined && (before?.isMerged === true || isInTarget);
   const headSha = before?.headSha ?? pr?.headSha;
+  const mergedInto = pr?.status === 'merged' && !isInTarget ? pr.baseBranch : undefined;
   return {
-    below: { ...draft, ...present({ headSha }), ...(isMerged && { isMerged: true as const }) },
+    below: { ...draft, ...present({ headSha, mergedInto }), ...(isMerged && { isMerged: true as const }) },
     now: pr?.headSha,
   };
 }

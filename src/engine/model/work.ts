@@ -5,7 +5,7 @@ import { present } from '../../lib/present.ts';
 import type { Candidate, CandidateNumber, Landed } from './candidate.ts';
 import type { Effect } from './effect.ts';
 import { reindex } from './entry-index.ts';
-import type { PrNumber } from './pull-request.ts';
+import type { Below, PrNumber } from './pull-request.ts';
 import {
   type Because,
   type Entry,
@@ -151,15 +151,14 @@ export function move(work: Work, entry: Entry, { to, ...because }: Move): void {
   }
   work.ended.push(moved);
   work.queue = { ...queue, entries: deleteIn(queue.entries, entry.prNumber), index: reindex(queue, known, undefined) };
-  if (to === 'MERGED') noteMergedBelow(work, entry);
+  if (to === 'MERGED') noteBelow(work, entry, { isMerged: true });
+  if (because.reason === 'PR_MERGED_INTO_OTHER_BRANCH') noteBelow(work, entry, { mergedInto: entry.pr.baseBranch });
 }
 
-/** Those above it need it no longer. */
-function noteMergedBelow(work: Work, { prNumber }: Entry): void {
+/** Those above one that is in the target branch need it no longer. */
+function noteBelow(work: Work, { prNumber }: Entry, merged: Pick<Below, 'isMerged' | 'mergedInto'>): void {
   for (const above of entriesAbove(work.queue, prNumber)) {
-    const below = above.pr.below?.map((each) =>
-      each.number === prNumber ? { ...each, isMerged: true as const } : each,
-    );
+    const below = above.pr.below?.map((each) => (each.number === prNumber ? { ...each, ...merged } : each));
     keep(work, { ...above, pr: { ...above.pr, ...present({ below }) } });
   }
 }
