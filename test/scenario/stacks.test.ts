@@ -63,6 +63,12 @@ describe('a stack', () => {
     pass A+D+BC A D   → ABCD=merged
   `;
 
+  story('is beside nothing when the targets of its lowest member become none [O34] [C24]')`
+    with mode=PARALLEL
+    stack A B; together A[x] B[y]; submit C[z] → testing AB C
+    targets A[]                                → testing AB AB+C
+  `;
+
   story('keeps its upper part in place while what is below it is away [O35]')`
     with concurrency=1
     stack B C
