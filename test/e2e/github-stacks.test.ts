@@ -76,12 +76,12 @@ describe('a stack on GitHub', { concurrency: 4 }, () => {
     const [lower, upper] = (await world.openStack(2)) as [PullRequest, PullRequest];
     await world.github.push(lower, { 'a.txt': lines({ 5: 'rewritten' }) }, { isForced: true });
     world.say(upper, '/sluice merge --stack');
+    await world.untilState(lower, 'TESTING');
     const { explanation } = await world.untilState(upper, 'NOT_READY');
     const words = new RegExp(
       `It cannot be merged: it lacks the present commits of #${lower.number}, on which it is built`,
     );
     assert.match(explanation?.summary ?? '', words);
-    await world.untilState(lower, 'TESTING');
     await world.github.commit(world.repository, {
       ...{ branch: upper.headRef, parent: lower.headSha, author: WRITER, message: 'Rebase' },
       files: { 'a.txt': lines({ 5: 'rebased' }) },
@@ -179,6 +179,52 @@ describe('a stack on GitHub', { concurrency: 4 }, () => {
     endFault();
     await world.untilState(tip, 'NOT_READY');
     assert.deepEqual([middle.baseRef, tip.baseRef], ['main', middle.headRef]);
+  });
+
+  test('depends on what its text named when it was submitted, though a stranger edits that [O30]', async () => {
+    const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
+    const [other, pr] = [await world.open(), await world.open()];
+    world.say(pr, '/sluice merge');
+    const { sha } = await world.untilTestBranch(pr);
+    world.github.edit(pr, { body: `Depends-On: #${other.number}` }, 'mallory');
+    world.report(sha, 'success');
+    const { dependsOn } = await world.untilState(pr, 'MERGED');
+    assert.equal(dependsOn, undefined);
+  });
+
+  test('is refused where each has the branch of the other as its base [O32]', async () => {
+    const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
+    const [lower, upper] = (await world.openStack(2)) as [PullRequest, PullRequest];
+    const stack = { ...world.ref, pr: { number: upper.number } };
+    world.github.retarget(lower, upper.headRef);
+    await world.api.ok('submitPullRequest', { ...world.ref, pr: { number: lower.number } });
+    const { detail } = await world.api.refused('400 VALIDATION_FAILED', 'submitPullRequest', stack);
+    assert.match(String(detail), new RegExp(`#${upper.number} on #${lower.number} on #${upper.number}`));
+  });
+
+  test('lands on a lower part that was squashed by hand [O30] [C70]', async () => {
+    const world = await aWorld({ mergeMethod: 'SQUASH', landingMode: 'PUSH' });
+    const [lower, upper] = (await world.openStack(2)) as [PullRequest, PullRequest];
+    world.say(upper, '/sluice merge --stack');
+    const { sha } = await world.untilTestBranch(lower);
+    await world.github.mergeByHand(lower, 'hopper', 'squash');
+    const run = await world.untilTestBranch(upper);
+    assert.notEqual(run.sha, sha);
+    world.report(run.sha, 'success');
+    await world.untilState(upper, 'MERGED');
+  });
+
+  test('waits for one below it that became a draft, and comes back with it [O35]', async () => {
+    const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
+    const [lower, upper] = (await world.openStack(2)) as [PullRequest, PullRequest];
+    world.say(upper, '/sluice merge --stack');
+    await world.untilState(upper, 'TESTING');
+    world.github.convertToDraft(lower);
+    const { explanation } = await world.untilState(upper, 'NOT_READY');
+    assert.match(explanation?.summary ?? '', new RegExp(`branch of #${lower.number}, which is not in the queue`));
+    world.github.markReady(lower);
+    world.say(lower, '/sluice merge');
+    await world.untilState(upper, 'TESTING');
   });
 
   test('waits for its review when that is lost with its base, and lands once it is back [L60] [L61]', async () => {
