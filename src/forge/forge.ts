@@ -27,7 +27,7 @@ export interface Forge extends BranchReader, CandidateStore {
   listChangedFiles?(question: ChangesQuestion): Promise<ChangesAnswer>;
   /** Undefined if the two merge, or one of them is lost. */
   showConflict?(question: ConflictQuestion): Promise<ConflictHunks | undefined>;
-  /** At most a thousand, newest first. Absent at hosted forges, where a base branch says what a pull request is built on. */
+  /** At most a thousand, newest first. None if a commit is lost. */
   listOwnCommits?(question: OwnCommitsQuestion): Promise<readonly Sha[]>;
   /** The sources of required checks on this commit of a branch. Absent where `hosting.inspect` reads them. */
   findRequired?(repository: ForgeRepository, base: Sha): Promise<RequiredSources>;

@@ -77,9 +77,13 @@ function adviceFor(queue: Queue, entry: Entry, codes: readonly string[]): string
       : []),
     ...missingBelow(queue, entry)
       .filter(({ number }) => findEntry(queue, number) === undefined)
-      .map(({ number, by }) =>
-        by === 'base' ? `Submit #${number}, or have it submitted with this one (submitStack).` : `Submit #${number}.`,
-      ),
+      .map(({ number, by, mergedInto }) => {
+        if (mergedInto !== undefined)
+          return `Open the change of #${number} again for ${branch}, or build this one on something else.`;
+        return by === 'base'
+          ? `Submit #${number}, or have it submitted with this one (submitStack).`
+          : `Submit #${number}.`;
+      }),
     ...(codes.includes('NOT_MERGEABLE') ? pr.blockReasons.flatMap((block) => blockAdvice(pr, block) ?? []) : []),
     ...(codes.includes('IMPACTED_TARGETS_MISSING') ? ['Upload its impacted targets, or wait until CI does.'] : []),
   ];
@@ -275,8 +279,11 @@ function entryReasons(queue: Queue, entry: Entry): ExplanationReason[] {
 
 // SPEC O39
 function belowReasons(queue: Queue, entry: Entry): ExplanationReason[] {
-  const missing = missingBelow(queue, entry).map(({ number, by }) => {
-    const state = stateBelow(queue, findEntry(queue, number));
+  const missing = missingBelow(queue, entry).map(({ number, by, mergedInto }) => {
+    const state =
+      mergedInto === undefined
+        ? stateBelow(queue, findEntry(queue, number))
+        : `was merged into ${mergedInto} and not into ${queue.branch}`;
     const why = by === 'base' ? 'Its base is the branch of' : 'It depends on';
     return reason('BELOW_MISSING', `${why} #${number}, which ${state}.`, { prNumber: number });
   });
@@ -303,10 +310,16 @@ function blockText(pr: Entry['pr'], block: BlockReason): string {
     return `${one(awaitedChecks)} ${awaitedChecks.length === 1 ? 'has' : 'have'} not reported on its newest commit yet: ${listOf(awaitedChecks)}`;
   if (block === 'conflict') return `it conflicts with ${baseBranch}${inFiles(conflictFiles)}`;
   if (block === 'behind') return `it is behind ${baseBranch}, and the forge requires it to be up to date`;
+  if (block === 'stackNeedsRebase') return `it lacks the present commits of ${belowText(pr)}, on which it is built`;
   return BLOCK_TEXTS[block];
 }
 
-type NamedBlock = Exclude<BlockReason, 'conflict' | 'behind'>;
+function belowText({ below = [] }: Entry['pr']): string {
+  const [one, ...others] = below.filter(({ by }) => by !== 'ancestor');
+  return one === undefined || others.length > 0 ? 'a pull request' : `#${one.number}`;
+}
+
+type NamedBlock = Exclude<BlockReason, 'conflict' | 'behind' | 'stackNeedsRebase'>;
 
 const BLOCK_TEXTS: { readonly [Reason in NamedBlock]: string } = {
   draft: 'it is a draft',
@@ -316,7 +329,6 @@ const BLOCK_TEXTS: { readonly [Reason in NamedBlock]: string } = {
   failingCheck: 'a required check failed on its newest commit',
   reviewRequired: 'a required review is missing',
   changesRequested: 'a reviewer requested changes',
-  stackNeedsRebase: 'a pull request below it was rewritten',
   other:
     'the forge gives no reason. On plain git, the target branch does not exist, or has no commit in common with it',
 };

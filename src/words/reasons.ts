@@ -152,8 +152,11 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
   },
   GITHUB_API_MERGE_PR_FAILED: { text: 'The forge refused to merge it.', advice: TO_ADMINISTRATOR },
   GITHUB_API_DIRECT_MERGE_PR_FAILED: { text: 'The forge refused to merge it directly.', advice: TO_ADMINISTRATOR },
-  GITHUB_API_BRANCH_PROTECTION_UNMET: ({ branch }) => ({
-    text: `It no longer meets the protection rules of ${branch}.`,
+  GITHUB_API_BRANCH_PROTECTION_UNMET: ({ branch, to }) => ({
+    text:
+      to === 'NOT_READY'
+        ? `Its reviews do not meet the rules of ${branch}, which became its base. It keeps its place until they do.`
+        : `It no longer meets the protection rules of ${branch}.`,
     advice: `Get the review or check that the rules of ${branch} ask for; an administrator can change the rules. Then submit it again.`,
   }),
   GITHUB_API_MERGE_ALREADY_IN_PROGRESS: {

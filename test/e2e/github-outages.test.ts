@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { describe, type TestContext, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import type { PullRequest } from '../fake/github/model.ts';
 import { connectionOf, GithubWorld, hookUp } from './github-world.ts';
 import { type Environment, makeFolder, type ServerProcess, startHere, startServer, until } from './harness.ts';
@@ -116,4 +117,69 @@ describe('a server that is killed', TOGETHER, () => {
     const line = github.world.requests.filter(({ route, status }) => route === MERGE && status === 200);
     assert.ok(line.length <= prs.length, 'each was merged once');
   });
+
+  test('after the push of a stack, before its answer came, takes it for landed [L60] [L29]', async (t) => {
+    const { world, killAndStart } = await aLife(t, { mergeMethod: 'MERGE_COMMIT', landingMode: 'PUSH' });
+    const { faults } = world.github;
+    const prs = await world.openStack(3);
+    const [lowest, , tip] = prs as [PullRequest, PullRequest, PullRequest];
+    world.say(tip, '/sluice merge --stack');
+    const { sha } = await world.untilTestBranch(lowest);
+    const endFault = faults.always('POST *git-receive-pack', { kind: 'silence', when: 'after' });
+    world.report(sha, 'success');
+    await until('all are merged', PATIENCE_MS, async () =>
+      prs.every(({ merged }) => merged !== undefined) ? true : undefined,
+    );
+    const startNext = killAndStart('ends');
+    endFault();
+    const next = await startNext;
+    for (const pr of prs) assert.equal((await next.untilState(pr, 'MERGED')).landed?.testedSha, sha);
+  });
+
+  for (const isMoved of [false, true]) {
+    const then = isMoved
+      ? 'gives a stack its bases back when the branch has moved'
+      : 'lands a stack whose bases it had changed';
+    test(`before its push, ${then} [L60] [E10]`, async (t) => {
+      const { world, killAndStart } = await aLife(t, { mergeMethod: 'SQUASH', landingMode: 'PUSH', concurrency: 2 });
+      const { github } = world;
+      const prs = await world.openStack(6);
+      const [lowest, fifth, above] = [prs[0], prs[4], prs[5]] as [PullRequest, PullRequest, PullRequest];
+      const bases = prs.map(({ baseRef }) => baseRef);
+      world.say(fifth, '/sluice merge --stack');
+      const { sha } = await world.untilTestBranch(lowest);
+      world.say(above, '/sluice merge');
+      await world.untilTestBranch(above);
+      const endFault = github.faults.always('git-receive-pack', { kind: 'silence', when: 'before' });
+      world.report(sha, 'success');
+      await untilFired(world);
+      // The one above is read anew in between.
+      await until('the change of the base was seen', PATIENCE_MS, async () =>
+        (await world.get(above.number)).prBaseBranch === 'main' ? true : undefined,
+      );
+      assert.ok(prs.every(({ baseRef }) => baseRef === 'main'));
+      const startNext = killAndStart('ends');
+      endFault();
+      if (isMoved) {
+        const files = { 'other.txt': 'other' };
+        await github.commit(world.repository, { branch: 'main', files, message: 'Push', author: 'grace' });
+      }
+      const next = await startNext;
+      if (isMoved) {
+        await until('the bases are as before', PATIENCE_MS, async () =>
+          isDeepStrictEqual(
+            prs.map(({ baseRef }) => baseRef),
+            bases,
+          )
+            ? true
+            : undefined,
+        );
+        for (const pr of prs) await next.untilState(pr, 'TESTING');
+      }
+      next.runCi(t, () => 'success');
+      for (const pr of prs) await next.untilState(pr, 'MERGED');
+      const { timeline } = await next.get(above.number, { includeTimeline: true });
+      assert.ok(timeline?.every(({ state }) => state !== 'CANCELLED'));
+    });
+  }
 });

@@ -3,22 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { lines } from '../contract/forge-bench.ts';
 import type { PullRequest } from '../fake/github/model.ts';
-import { type GithubWorld, REVIEWER, shareGithub } from './github-world.ts';
+import { type GithubWorld, REVIEWER, shareGithub, WRITER } from './github-world.ts';
 import { until } from './harness.ts';
 
 const aWorld = shareGithub();
 const PATIENCE_MS = 30_000;
-
-/** Each changes the same line, on the branch of the one before. */
-async function openStack(world: GithubWorld, count: number): Promise<PullRequest[]> {
-  const stack: PullRequest[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const below = stack.at(-1);
-    const files = { 'a.txt': lines({ 5: `version ${index}` }) };
-    stack.push(await world.open({ files, ...(below && { base: below.headRef }) }));
-  }
-  return stack;
-}
 
 /** Sluice may push in spite of the rule. */
 function wantReview({ github, repository }: GithubWorld, dismissesStale: boolean): void {
@@ -34,7 +23,7 @@ describe('a stack on GitHub', { concurrency: 4 }, () => {
     const { mergeMethod, landingMode } = settings;
     test(`lands by one run with ${mergeMethod} and ${landingMode}, and shows as merged [O44] [O45] [L60]`, async () => {
       const world = await aWorld(settings);
-      const stack = await openStack(world, 3);
+      const stack = await world.openStack(3);
       const [lower, , tip] = stack as [PullRequest, PullRequest, PullRequest];
       world.say(tip, '/sluice merge --stack');
       const { sha } = await world.untilTestBranch(lower);
@@ -56,7 +45,7 @@ describe('a stack on GitHub', { concurrency: 4 }, () => {
 
   test('waits for the pull request below it when it is submitted alone [O30] [O45]', async () => {
     const world = await aWorld();
-    const [lower, upper] = (await openStack(world, 2)) as [PullRequest, PullRequest];
+    const [lower, upper] = (await world.openStack(2)) as [PullRequest, PullRequest];
     world.say(upper, '/sluice merge');
     const { explanation } = await world.untilState(upper, 'NOT_READY');
     assert.match(explanation?.summary ?? '', new RegExp(`Its base is the branch of #${lower.number}, which is not in`));
@@ -66,9 +55,51 @@ describe('a stack on GitHub', { concurrency: 4 }, () => {
     await world.untilState(lower, 'MERGED');
   });
 
+  test('names in its comment the one that is built on it, as that comes and goes [O39]', async () => {
+    const world = await aWorld();
+    const [lower, upper] = (await world.openStack(2)) as [PullRequest, PullRequest];
+    world.say(lower, '/sluice merge');
+    await world.untilTestBranch(lower);
+    world.say(upper, '/sluice merge');
+    const line = `Built on it: #${upper.number}`;
+    const untilNamed = (isNamed: boolean) =>
+      until(`its comment ${isNamed ? 'names' : 'does not name'} the other`, PATIENCE_MS, async () =>
+        world.sticky(lower)?.includes(line) === isNamed ? true : undefined,
+      );
+    await untilNamed(true);
+    world.say(upper, '/sluice cancel');
+    await untilNamed(false);
+  });
+
+  test('waits for a rebase when the lower one was rewritten before the upper one was submitted [O43]', async () => {
+    const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
+    const [lower, upper] = (await world.openStack(2)) as [PullRequest, PullRequest];
+    await world.github.push(lower, { 'a.txt': lines({ 5: 'rewritten' }) }, { isForced: true });
+    world.say(upper, '/sluice merge --stack');
+    await world.untilState(lower, 'TESTING');
+    const { explanation } = await world.untilState(upper, 'NOT_READY');
+    const words = new RegExp(
+      `It cannot be merged: it lacks the present commits of #${lower.number}, on which it is built`,
+    );
+    assert.match(explanation?.summary ?? '', words);
+    await world.github.commit(world.repository, {
+      ...{ branch: upper.headRef, parent: lower.headSha, author: WRITER, message: 'Rebase' },
+      files: { 'a.txt': lines({ 5: 'rebased' }) },
+    });
+    await world.untilState(upper, 'TESTING');
+  });
+
+  test('is tested though the lower one has newer commits [O43]', async () => {
+    const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
+    const [lower, upper] = (await world.openStack(2)) as [PullRequest, PullRequest];
+    await world.github.push(lower, { 'b.txt': 'more' });
+    world.say(upper, '/sluice merge --stack');
+    await world.untilState(upper, 'TESTING');
+  });
+
   test('lands one by one where the API of GitHub squashes it [O39]', async () => {
     const world = await aWorld({ mergeMethod: 'SQUASH', landingMode: 'API' });
-    const stack = await openStack(world, 2);
+    const stack = await world.openStack(2);
     const [lower, upper] = stack as [PullRequest, PullRequest];
     world.say(upper, '/sluice merge --stack');
     const { sha } = await world.untilTestBranch(lower);
@@ -85,7 +116,7 @@ describe('a stack on GitHub', { concurrency: 4 }, () => {
   test('is ready by the reviews that the target wants, and not by those of its own base [O40]', async () => {
     const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
     wantReview(world, false);
-    const [lower, upper] = (await openStack(world, 2)) as [PullRequest, PullRequest];
+    const [lower, upper] = (await world.openStack(2)) as [PullRequest, PullRequest];
     world.github.review(lower, REVIEWER);
     world.say(upper, '/sluice merge --stack');
     await world.untilState(lower, 'TESTING');
@@ -103,19 +134,117 @@ describe('a stack on GitHub', { concurrency: 4 }, () => {
     await github.mergeByHand(lower, 'hopper');
     world.say(upper, '/sluice merge');
     const { explanation } = await world.untilState(upper, 'NOT_READY');
-    assert.match(explanation?.summary ?? '', new RegExp(`It depends on #${lower.number}, which is not in the queue`));
+    assert.match(
+      explanation?.summary ?? '',
+      new RegExp(`It depends on #${lower.number}, which was merged into next and not into main\\.`),
+    );
   });
 
-  test('is refused its landing when its review is lost with its base, and gets that back [L60]', async () => {
+  test('says that the one below was merged into its own base, and that one below was closed [O39]', async () => {
+    const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
+    const [lower, middle, tip] = (await world.openStack(3)) as [PullRequest, PullRequest, PullRequest];
+    world.say(tip, '/sluice merge --stack');
+    await world.untilState(tip, 'TESTING');
+    await world.github.mergeByHand(middle, 'hopper');
+    const says = (words: RegExp) =>
+      until(`it says ${words}`, PATIENCE_MS, async () => {
+        const { explanation } = await world.get(tip.number, { includeExplanation: true });
+        return words.test(explanation?.summary ?? '') ? true : undefined;
+      });
+    await says(new RegExp(`branch of #${middle.number}, which was merged into ${lower.headRef} and not into main\\.`));
+    const refused = { ...world.ref, pr: { number: tip.number }, submitStack: true };
+    const { detail } = await world.api.refused('422 PULL_REQUEST_NOT_ENQUEUEABLE', 'submitPullRequest', refused);
+    assert.match(String(detail), new RegExp(`#${middle.number} was merged into ${lower.headRef} and not into main`));
+    const [below, above] = (await world.openStack(2)) as [PullRequest, PullRequest];
+    world.say(above, '/sluice merge --stack');
+    await world.untilState(above, 'TESTING');
+    world.github.closePullRequest(below);
+    const { explanation } = await world.untilState(above, 'NOT_READY');
+    assert.match(explanation?.summary ?? '', new RegExp(`branch of #${below.number}, which is not in the queue`));
+  });
+
+  test('keeps its base where the merge API stops below it [L60]', async () => {
+    const world = await aWorld({ mergeMethod: 'MERGE_COMMIT', landingMode: 'API' });
+    const { faults } = world.github;
+    const [lower, middle, tip] = (await world.openStack(3)) as [PullRequest, PullRequest, PullRequest];
+    const { owner, name } = world.repository;
+    const answer = { status: 405, body: { message: 'At least 1 approving review is required.' } };
+    const route = `PUT /repos/${owner.login}/${name}/pulls/${middle.number}/merge`;
+    const endFault = faults.always(route, { kind: 'answer', answer, when: 'before' });
+    world.say(tip, '/sluice merge --stack');
+    const { sha } = await world.untilTestBranch(lower);
+    world.report(sha, 'success');
+    await world.untilState(lower, 'MERGED');
+    await world.untilState(middle, 'FAILED');
+    endFault();
+    await world.untilState(tip, 'NOT_READY');
+    assert.deepEqual([middle.baseRef, tip.baseRef], ['main', middle.headRef]);
+  });
+
+  test('depends on what its text named when it was submitted, though a stranger edits that [O30]', async () => {
+    const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
+    const [other, pr] = [await world.open(), await world.open()];
+    world.say(pr, '/sluice merge');
+    const { sha } = await world.untilTestBranch(pr);
+    world.github.edit(pr, { body: `Depends-On: #${other.number}` }, 'mallory');
+    world.report(sha, 'success');
+    const { dependsOn } = await world.untilState(pr, 'MERGED');
+    assert.equal(dependsOn, undefined);
+  });
+
+  test('is refused where each has the branch of the other as its base [O32]', async () => {
+    const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
+    const [lower, upper] = (await world.openStack(2)) as [PullRequest, PullRequest];
+    const stack = { ...world.ref, pr: { number: upper.number } };
+    world.github.retarget(lower, upper.headRef);
+    await world.api.ok('submitPullRequest', { ...world.ref, pr: { number: lower.number } });
+    const { detail } = await world.api.refused('400 VALIDATION_FAILED', 'submitPullRequest', stack);
+    assert.match(String(detail), new RegExp(`#${upper.number} on #${lower.number} on #${upper.number}`));
+  });
+
+  test('lands on a lower part that was squashed by hand [O30] [C70]', async () => {
+    const world = await aWorld({ mergeMethod: 'SQUASH', landingMode: 'PUSH' });
+    const [lower, upper] = (await world.openStack(2)) as [PullRequest, PullRequest];
+    world.say(upper, '/sluice merge --stack');
+    const { sha } = await world.untilTestBranch(lower);
+    await world.github.mergeByHand(lower, 'hopper', 'squash');
+    const run = await world.untilTestBranch(upper);
+    assert.notEqual(run.sha, sha);
+    world.report(run.sha, 'success');
+    await world.untilState(upper, 'MERGED');
+  });
+
+  test('waits for one below it that became a draft, and comes back with it [O35]', async () => {
+    const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
+    const [lower, upper] = (await world.openStack(2)) as [PullRequest, PullRequest];
+    world.say(upper, '/sluice merge --stack');
+    await world.untilState(upper, 'TESTING');
+    world.github.convertToDraft(lower);
+    const { explanation } = await world.untilState(upper, 'NOT_READY');
+    assert.match(explanation?.summary ?? '', new RegExp(`branch of #${lower.number}, which is not in the queue`));
+    world.github.markReady(lower);
+    world.say(lower, '/sluice merge');
+    await world.untilState(upper, 'TESTING');
+  });
+
+  test('waits for its review when that is lost with its base, and lands once it is back [L60] [L61]', async () => {
     const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
     wantReview(world, true);
-    const [lower, upper] = (await openStack(world, 2)) as [PullRequest, PullRequest];
+    const [lower, upper] = (await world.openStack(2)) as [PullRequest, PullRequest];
     for (const pr of [lower, upper]) world.github.review(pr, REVIEWER);
     world.say(upper, '/sluice merge --stack');
     const { sha } = await world.untilTestBranch(lower);
     world.report(sha, 'success');
-    const { explanation } = await world.untilState(upper, 'FAILED');
-    assert.match(explanation?.summary ?? '', /A review is missing since its base is main/);
+    const { explanation } = await world.untilState(upper, 'NOT_READY');
+    assert.match(explanation?.summary ?? '', /a required review is missing/);
     assert.equal(upper.baseRef, lower.headRef);
+    const { sha: alone } = await until('it is tested alone', PATIENCE_MS, async () =>
+      world.testBranches().find((branch) => branch.sha !== sha),
+    );
+    world.report(alone, 'success');
+    await world.untilState(lower, 'MERGED');
+    assert.equal(upper.baseRef, 'main');
+    world.github.review(upper, REVIEWER);
+    await world.untilState(upper, 'MERGED');
   });
 });

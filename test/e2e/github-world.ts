@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext } from 'node:test';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
+import { lines } from '../contract/forge-bench.ts';
 import { createFakeGithub, type FakeGithub, type FakeGithubOptions } from '../fake/github/fake-github.ts';
 import type { Installation, PullRequest, Repository } from '../fake/github/model.ts';
 import type { OpenOptions } from '../fake/github/people-acts.ts';
@@ -92,6 +93,17 @@ export class GithubWorld {
 
   open(options: OpenOptions = {}): Promise<PullRequest> {
     return this.github.openPullRequest(this.repository, { author: WRITER, ...options });
+  }
+
+  /** Each changes the same line, on the branch of the one before. */
+  async openStack(count: number): Promise<PullRequest[]> {
+    const stack: PullRequest[] = [];
+    for (let index = 0; index < count; index += 1) {
+      const below = stack.at(-1);
+      const files = { 'a.txt': lines({ 5: `version ${index}` }) };
+      stack.push(await this.open({ files, ...(below && { base: below.headRef }) }));
+    }
+    return stack;
   }
 
   say(pr: PullRequest, text: string, by = WRITER): void {

@@ -79,7 +79,7 @@ describe('a stack on plain git', () => {
     assert.equal(out.isCurrentlySubmittedToQueue, true);
     await queue.submit(lower);
     const { explanation } = await queue.get(upper, { includeExplanation: true });
-    assert.match(explanation?.summary ?? '', /a pull request below it was rewritten/);
+    assert.match(explanation?.summary ?? '', new RegExp(`it lacks the present commits of #${lower}, on which`));
     const { out: shown } = await runSluice(['pr', 'status', queue.name, 'main', `${upper}`], {
       SLUICE_URL: world.server.url,
       SLUICE_TOKEN: world.server.token,
@@ -89,6 +89,32 @@ describe('a stack on plain git', () => {
     const message = `Step\n\nDepends-On: #${lower}`;
     await queue.git.commitTo(`refs/pull/${upper}/head`, await queue.headOf(lower), { files, message });
     await queue.untilEntry(upper, ({ state }) => state === 'TESTING');
+  });
+
+  it('is no stack where two have one head [O41]', async () => {
+    const queue = await world.aQueue();
+    const first = await queue.openPullRequest();
+    const second = await queue.openPullRequest();
+    await queue.git.git(['update-ref', `refs/pull/${second}/head`, await queue.headOf(first)]);
+    await queue.submit(first);
+    const { dependsOn } = await queue.submit(second);
+    assert.equal(dependsOn, undefined);
+    assert.equal((await queue.get(first, { includeExplanation: true })).dependents, undefined);
+  });
+
+  it('waits for one below it that was deleted, and lands with it when it is back [O35]', async () => {
+    const queue = await world.aQueue();
+    const [lower = 0, upper = 0] = await openStack(queue, 2);
+    await queue.submit(lower);
+    await queue.submit(upper);
+    const head = await queue.headOf(lower);
+    await queue.git.git(['update-ref', '-d', `refs/pull/${lower}/head`]);
+    await queue.untilEntry(lower, ({ state }) => state === 'CANCELLED');
+    await queue.untilEntry(upper, ({ state }) => state === 'NOT_READY');
+    await queue.git.git(['update-ref', `refs/pull/${lower}/head`, head]);
+    await queue.submit(lower);
+    await queue.ci.report(await queue.ci.runOf(lower), 'SUCCESS');
+    await queue.untilEntry(upper, ({ state }) => state === 'MERGED');
   });
 
   it('is refused where two name each other [O32]', async () => {

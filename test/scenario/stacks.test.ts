@@ -63,6 +63,12 @@ describe('a stack', () => {
     pass A+D+BC A D   → ABCD=merged
   `;
 
+  story('is beside nothing when the targets of its lowest member become none [O34] [C24]')`
+    with mode=PARALLEL
+    stack A B; together A[x] B[y]; submit C[z] → testing AB C
+    targets A[]                                → testing AB AB+C
+  `;
+
   story('keeps its upper part in place while what is below it is away [O35]')`
     with concurrency=1
     stack B C
@@ -135,6 +141,15 @@ describe('a stack', () => {
     foreign X; fail AC     → testing ~AC+B ~AC ~A HEAD
     fail HEAD              → testing nothing; ABCD=pending
     foreign Y              → testing ACB ~D
+  `;
+
+  story('waits at its place for a review that was lost with its base, and lands with it [L61]')`
+    with concurrency=1
+    stack A B C; together A B C; hold landings; submit D E; pass ABC
+    refuse B reviewRequired → A=testing BC=waiting; why B=GITHUB_API_BRANCH_PROTECTION_UNMET; why C=STACKED_PR_BELOW_LEFT
+    release landings; pass A → A=merged BC=waiting; testing D
+    ready B                  → BC=pending; order D B C E
+    pass D; pass BC          → BC=merged
   `;
 
   story('has no priority below that of what is on it, and is never urgent above another [O33]')`

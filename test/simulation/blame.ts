@@ -1,4 +1,4 @@
-import { type Candidate, failedChecks } from '../../src/engine/model/candidate.ts';
+import { type Candidate, contains, failedChecks } from '../../src/engine/model/candidate.ts';
 import type { PrNumber } from '../../src/engine/model/pull-request.ts';
 import { type Entry, findLiveMember, type Queue } from '../../src/engine/model/queue.ts';
 import { composedWithOf } from '../../src/engine/model/roster.ts';
@@ -220,20 +220,28 @@ export class Jury {
     const base = this.#truth.filesOfHead(run.base.sha);
     if (base === undefined || this.#truth.isBlind) return undefined;
     if (checks.some((name) => redCauses(base, name).length > 0)) return this.#count(run, 'the target', of);
-    // An entry beneath passed by other checks, by a waiver, or without what landed beside it.
-    const isLax = run.beneath.some(({ submission }) => !this.#hasPassedTruly(submission, checks));
+    // An entry beneath passed by other checks, by a waiver, without what landed beside it, or beside another one beneath.
+    const isLax = run.beneath.some(({ submission }) => !this.#hasPassedTruly(submission, checks, run));
     return isLax ? undefined : `nothing that it changes makes ${checks.join()} red in run ${run.number}`;
   }
 
-  #hasPassedTruly(submission: number, checks: readonly string[]): boolean {
+  #hasPassedTruly(submission: number, checks: readonly string[], run: Candidate): boolean {
+    const ahead = run.beneath.slice(
+      0,
+      run.beneath.findIndex((member) => member.submission === submission),
+    );
+    const isInLanes = this.#chronicle.queue.settings.mode === 'PARALLEL';
+    const isOnAll = (pass: Candidate) =>
+      !isInLanes || pass.base.sha !== run.base.sha || ahead.every(({ prNumber }) => contains(pass, prNumber));
     const passes = [...this.#chronicle.candidates.values()].filter(
       ({ pass, members }) => pass !== undefined && members.some((member) => member.submission === submission),
     );
     return passes.every(
-      ({ pass, required, composedWith }) =>
-        pass?.waived === undefined &&
-        (composedWith ?? []).length === 0 &&
-        checks.every((name) => required?.names.includes(name) === true),
+      (candidate) =>
+        candidate.pass?.waived === undefined &&
+        (candidate.composedWith ?? []).length === 0 &&
+        isOnAll(candidate) &&
+        checks.every((name) => candidate.required?.names.includes(name) === true),
     );
   }
 

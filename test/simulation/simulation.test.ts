@@ -113,7 +113,7 @@ describe('simulation', () => {
   });
 
   it('keeps every invariant where pull requests are stacked, also under seeds that once broke one [O31] [O35] [O43]', async () => {
-    const found = [110, 416, 433, 10_164, 20_026, 30_175, 1_000_101, 1_000_113, 2_000_138];
+    const found = [110, 416, 433, 10_164, 20_026, 30_175, 61_336, 61_861, 61_864, 1_000_101, 1_000_113, 2_000_138];
     const summary = await runAll([...found, ...listSeeds(1, STACKED_SEEDS)], undefined, { rate: 0.3, depth: 5 });
     assert.ok(summary.hasSeen('reason.STACKED_PR_BELOW_LEFT'));
   });

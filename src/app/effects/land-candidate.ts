@@ -1,7 +1,7 @@
 import { landingEntries } from '../../engine/facts/evolve-landing.ts';
 import { type Candidate, compositionOf } from '../../engine/model/candidate.ts';
 import type { Effect, LandCandidate } from '../../engine/model/effect.ts';
-import type { EntryRefused, LandingStop as Stop } from '../../engine/model/event.ts';
+import type { EntryRefused, ReviewLost, LandingStop as Stop } from '../../engine/model/event.ts';
 import { findCandidate, type Queue, toMember } from '../../engine/model/queue.ts';
 import { composedWithOf } from '../../engine/model/roster.ts';
 import type { LandAnswer, LandingStop, LandRequest } from '../../forge/forge.ts';
@@ -56,7 +56,7 @@ export async function landCandidate(run: EffectRun, effect: LandCandidate): Prom
   if (isStill && !isCalledOff) return { kind: 'later', delayMs: PAUSED_DELAY_MS };
   const land = async (more: Pick<LandRequest, 'isStillWanted' | 'signal'>): Promise<EffectAnswer> => {
     const landOnce = () => run.forge.landCandidate({ ...request, isCalledOff, ...more });
-    const answer = isCalledOff ? await landOnce() : await landRetargeted(run, candidate, landOnce);
+    const answer = await landRetargeted(run, candidate, { land: landOnce, isCalledOff });
     return { kind: 'event', event: toEvent(candidate, effect, answer) };
   };
   if (request.landingMode === 'PUSH') return waitForHooks(run, () => land({}));
@@ -95,7 +95,7 @@ function isStillAsked({ landing }: Queue, { candidate, expectedHead }: LandCandi
   return landing?.candidate === candidate && landing.expectedHead === expectedHead;
 }
 
-function toEvent(candidate: Candidate, { expectedHead: base }: LandCandidate, answer: LandAnswer) {
+function toEvent(candidate: Candidate, { expectedHead: base }: LandCandidate, answer: LandAnswer | ReviewLost) {
   const { number } = candidate;
   const refused = { kind: 'landing_refused' as const, candidate: number };
   switch (answer.kind) {
@@ -109,6 +109,8 @@ function toEvent(candidate: Candidate, { expectedHead: base }: LandCandidate, an
     case 'called_off':
     case 'not_composable':
       return { ...refused, problem: { kind: answer.kind } };
+    case 'review_lost':
+      return { ...refused, problem: answer };
     case 'pull_request_moved':
     case 'refused':
       return { ...refused, problem: toRefusal(candidate, answer) };

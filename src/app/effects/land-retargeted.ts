@@ -1,41 +1,84 @@
 import { landingEntries } from '../../engine/facts/evolve-landing.ts';
 import type { Candidate } from '../../engine/model/candidate.ts';
+import type { ReviewLost } from '../../engine/model/event.ts';
 import type { Entry, Queue } from '../../engine/model/queue.ts';
-import { entriesAbove } from '../../engine/model/stack.ts';
+import { branchBelow, entriesAbove, needsOf } from '../../engine/model/stack.ts';
 import type { LandAnswer } from '../../forge/forge.ts';
 import type { EffectRun } from './effect-run.ts';
 
+type Problem = Extract<LandAnswer, { readonly kind: 'refused' }> | ReviewLost;
+
+interface Attempt {
+  readonly land: () => Promise<LandAnswer>;
+  /** The landing is only searched for. */
+  readonly isCalledOff: boolean;
+}
+
 /**
  * A forge shows a pull request as merged only if its base is the target branch, and closes or moves those whose base is
- * deleted. So the bases of a stack become the target before the push, and are set back if nothing lands.
+ * deleted. So the bases of a stack become the target before the push, and are set back where nothing lands.
  */
 // SPEC L60
 export async function landRetargeted(
   run: EffectRun,
   candidate: Candidate,
-  land: () => Promise<LandAnswer>,
-): Promise<LandAnswer> {
+  { land, isCalledOff }: Attempt,
+): Promise<LandAnswer | ReviewLost> {
   const { queue } = run.found;
-  const moved: Entry[] = [];
-  const setBack = () => Promise.all(moved.map((entry) => retarget(run, entry, entry.pr.baseBranch)));
-  const landing = landingEntries(queue, candidate);
-  for (const entry of withAbove(queue, landing)) {
-    const refusal = await retarget(run, entry, queue.branch);
-    if (refusal === undefined) moved.push(entry);
-    const problem = landing.includes(entry) ? (refusal ?? (await findLostReview(run, entry))) : undefined;
+  const based = listBased(queue, landingEntries(queue, candidate));
+  if (isCalledOff && queue.landing?.isBegun !== true) return land();
+  for (const [index, each] of isCalledOff ? [] : based.entries()) {
+    const problem = await prepare(run, each);
     if (problem === undefined) continue;
-    await setBack();
-    return { kind: 'refused', prNumber: entry.prNumber, reason: 'GITHUB_API_BRANCH_PROTECTION_UNMET', detail: problem };
+    await setBack(run, based.slice(0, index + 1));
+    return problem;
   }
   const answer = await land();
-  if (answer.kind !== 'landed') await setBack();
+  await setBack(run, answer.kind === 'landed' ? based.filter(isAboveUnlanded(answer)) : based);
   return answer;
 }
 
-/** Those that land, and the next ones above, which would lose their bases. */
-function withAbove(queue: Queue, landing: readonly Entry[]): readonly Entry[] {
+interface Based {
+  readonly entry: Entry;
+  /** The target branch, if it was retargeted with those below it that have landed. */
+  readonly base: string;
+  readonly isLanding: boolean;
+}
+
+/**
+ * Those that land, and the next ones above, which would lose their bases. A server that was killed may have changed some
+ * bases already, and a new base may have been read since.
+ */
+function listBased(queue: Queue, landing: readonly Entry[]): readonly Based[] {
   const above = landing.flatMap(({ prNumber }) => entriesAbove(queue, prNumber));
-  return [...new Set([...landing, ...above])].filter(({ pr }) => pr.baseBranch !== queue.branch);
+  const isBegun = queue.landing?.isBegun === true;
+  return [...new Set([...landing, ...above])].flatMap((entry) => {
+    const base = (isBegun ? branchBelow(queue, entry) : undefined) ?? entry.pr.baseBranch;
+    const isLanding = landing.includes(entry);
+    const isNamed = base !== queue.branch || (isLanding && entry.pr.below?.some(({ by }) => by === 'base'));
+    return isNamed ? { entry, base, isLanding } : [];
+  });
+}
+
+/** A merge API may stop part of the way. */
+function isAboveUnlanded({ entries }: Extract<LandAnswer, { kind: 'landed' }>): (based: Based) => boolean {
+  const landed = new Set(entries.map(({ prNumber }) => prNumber));
+  return ({ entry }) => needsOf(entry).some(({ by, number }) => by === 'base' && !landed.has(number));
+}
+
+async function prepare(run: EffectRun, { entry, base, isLanding }: Based): Promise<Problem | undefined> {
+  const { branch, landing } = run.found.queue;
+  const { prNumber } = entry;
+  const refusal = base === branch ? undefined : await retarget(run, entry, branch);
+  // One that is closed may have landed by the request of a server that was killed.
+  if (!isLanding || (refusal !== undefined && landing?.isBegun)) return undefined;
+  if (refusal === undefined) return findLostReview(run, entry);
+  return { kind: 'refused', prNumber, reason: 'GITHUB_API_BRANCH_PROTECTION_UNMET', detail: refusal };
+}
+
+async function setBack(run: EffectRun, based: readonly Based[]): Promise<void> {
+  const own = based.filter(({ base }) => base !== run.found.queue.branch);
+  await Promise.all(own.map(({ entry, base }) => retarget(run, entry, base)));
 }
 
 async function retarget(
@@ -50,11 +93,9 @@ async function retarget(
 async function findLostReview(
   { forge, found, repository }: EffectRun,
   { prNumber: number }: Entry,
-): Promise<string | undefined> {
+): Promise<ReviewLost | undefined> {
   const targetBranch = found.queue.branch;
   const judged = await forge.hosting?.judgeForTarget({ repository, number, targetBranch });
-  const isLost = judged?.blockReasons.some((block) => block === 'reviewRequired' || block === 'changesRequested');
-  return isLost
-    ? `A review is missing since its base is ${targetBranch}. Have it approved, and submit it again.`
-    : undefined;
+  const block = judged?.blockReasons.find((each) => each === 'reviewRequired' || each === 'changesRequested');
+  return block && { kind: 'review_lost', prNumber: number, block };
 }

@@ -26,7 +26,7 @@ export async function withBelow(
   const isTextNew = known === undefined || why === 'submitted';
   const dependsOn = isTextNew ? pr.dependsOn : known.pr.dependsOn;
   const isSameHead = known?.pr.headSha === pr.headSha;
-  const chained = pr.baseBranch === found.queue.branch ? undefined : await findChain(app, found, pr);
+  const chained = pr.baseBranch === found.queue.branch ? undefined : await findChain(app, found, pr, known);
   const numbers = [...(dependsOn ?? [])].flatMap((each) => ('number' in each ? each.number : []));
   const ancestors =
     isSameHead && !isTextNew
@@ -80,9 +80,14 @@ function keptBases({ queue }: FoundQueue, known: Entry | undefined): readonly Be
   return known?.pr.below?.filter(isKept) ?? [];
 }
 
-async function findChain(app: App, { repository }: FoundQueue, pr: PullRequestFacts): Promise<PrNumber | undefined> {
-  const { hosting } = getForge(app, repository.host);
-  return hosting?.findByBranch(toForgeRepository(repository), pr.baseBranch);
+/** One that is closed, or merged into another branch than the target, is remembered. */
+async function findChain(app: App, found: FoundQueue, { baseBranch }: PullRequestFacts, known: Entry | undefined) {
+  const { hosting } = getForge(app, found.repository.host);
+  const open = await hosting?.findByBranch(toForgeRepository(found.repository), baseBranch);
+  const last = known?.pr.baseBranch === baseBranch ? known.pr.below?.find(({ by }) => by === 'base') : undefined;
+  if (open !== undefined || last === undefined || last.isMerged) return open;
+  const pr = await find(app, found, last.number);
+  return pr?.status === 'merged' && pr.baseBranch === found.queue.branch ? undefined : last.number;
 }
 
 /** The forge judged it by the rules of its base, where there may be none. */
@@ -112,8 +117,9 @@ async function readOne(
   const isInTarget = pr?.status === 'merged' && pr.baseBranch === found.queue.branch;
   const isMerged = live === undefined && (before?.isMerged === true || isInTarget);
   const headSha = before?.headSha ?? pr?.headSha;
+  const mergedInto = pr?.status === 'merged' && !isInTarget ? pr.baseBranch : undefined;
   return {
-    below: { ...draft, ...present({ headSha }), ...(isMerged && { isMerged: true as const }) },
+    below: { ...draft, ...present({ headSha, mergedInto }), ...(isMerged && { isMerged: true as const }) },
     now: pr?.headSha,
   };
 }
@@ -129,11 +135,11 @@ function find(app: App, { repository, queue }: FoundQueue, number: PrNumber) {
   return getForge(app, repository.host).findPullRequest(query);
 }
 
-/** On plain git, the live entries whose heads it contains. */
+/** On plain git, the live entries whose heads it contains. Elsewhere a base says what it is built on. */
 // SPEC O41
 async function findAncestors(app: App, { repository, queue }: FoundQueue, pr: PullRequestFacts): Promise<Below[]> {
   const forge = getForge(app, repository.host);
-  if (forge.listOwnCommits === undefined || queue.head === undefined) return [];
+  if (forge.listOwnCommits === undefined || forge.hosting !== undefined || queue.head === undefined) return [];
   const numbers = new Map([...valuesOf(queue.entries)].map((entry) => [entry.pr.headSha, entry.prNumber]));
   if (numbers.size === 0) return [];
   const question = { repository: toForgeRepository(repository), head: pr.headSha, without: queue.head.sha };
@@ -165,6 +171,23 @@ async function listOpenElsewhere(
   return urls.filter((_, index) => isOpen[index]);
 }
 
+/** The branch that it is based on was rewritten before anybody submitted it. One with newer commits than it contains is not. */
+async function isBesideBase(
+  app: App,
+  { repository, queue }: FoundQueue,
+  pr: PullRequestFacts,
+  { below, now }: ReadBelow,
+): Promise<boolean> {
+  const forge = getForge(app, repository.host);
+  const without = queue.head?.sha;
+  if (below.by !== 'base' || below.isMerged === true || now === undefined || without === undefined) return false;
+  const where = toForgeRepository(repository);
+  const own = await forge.listOwnCommits?.({ repository: where, head: pr.headSha, without });
+  if (own === undefined || own.length === 0 || own.includes(now)) return false;
+  const theirs = (await forge.listOwnCommits?.({ repository: where, head: now, without })) ?? [];
+  return theirs.length > 0 && !theirs.some((sha) => own.includes(sha));
+}
+
 /** A pull request below it was rewritten, also if it has landed since, and it contains the commits of before. */
 // SPEC O43
 async function withRebase(
@@ -173,7 +196,9 @@ async function withRebase(
   pr: PullRequestFacts,
   read: readonly ReadBelow[],
 ): Promise<PullRequestFacts> {
-  for (const { below, now } of read) {
+  for (const each of read) {
+    const { below, now } = each;
+    if (await isBesideBase(app, found, pr, each)) return needsRebase(pr);
     const was = below.headSha;
     if (was === undefined || now === undefined || now === was) continue;
     if (await isRewritten(app, found, { pr, was, now })) return needsRebase(pr);

@@ -80,7 +80,7 @@ async function prepare(app: App, caller: Caller, input: SubmitPullRequest): Answ
   }
   const wasLive = known !== undefined;
   if (!wasLive && (await hasLanded(app, found, pr)))
-    return notEnqueueable({ ...pr, status: 'merged' }, found.queue.branch);
+    return notEnqueueable({ ...pr, status: 'merged', baseBranch: found.queue.branch }, found.queue.branch);
   const head = { prNumber: pr.number, sha: pr.headSha };
   // The engine keeps the targets of a known entry with the same head.
   const targets = known?.pr.headSha === head.sha ? undefined : await findTargets(app, found.id, head);
@@ -251,7 +251,10 @@ function notEnqueueable(pr: PullRequestFacts, targetBranch: string): Refusal {
   const reasons = {
     closed: 'is closed. Open it again first.',
     draft: 'is a draft. Mark it ready for review first.',
-    merged: `is already merged into ${targetBranch}: there is nothing left to do.`,
+    merged:
+      pr.baseBranch === targetBranch
+        ? `is already merged into ${targetBranch}: there is nothing left to do.`
+        : `was merged into ${pr.baseBranch} and not into ${targetBranch}. Open its change again for ${targetBranch}.`,
     open: 'cannot be queued.',
   } as const;
   return refuse('PULL_REQUEST_NOT_ENQUEUEABLE', `Pull request #${pr.number} ${reasons[pr.status]}`);

@@ -8,7 +8,7 @@ import { giveUpDirectMerge } from '../line/direct-merge.ts';
 import { retargetLanded } from '../line/impact.ts';
 import { learnDecision } from '../line/learn.ts';
 import { abandon } from '../line/line.ts';
-import { removeEntry } from '../line/remove-entry.ts';
+import { leaveLine, removeEntry } from '../line/remove-entry.ts';
 import { noteTargetMoved } from '../line/search-runs.ts';
 import { replaceCandidate } from '../line/test-run.ts';
 import { type Candidate, compositionOf, type Landed, type Landing, type LastPass } from '../model/candidate.ts';
@@ -19,6 +19,7 @@ import type {
   LandingEvent,
   LandingRefused,
   LandingStop,
+  ReviewLost,
 } from '../model/event.ts';
 import { Footprint, targetsOf } from '../model/footprint.ts';
 import { WAITING } from '../model/place.ts';
@@ -300,6 +301,7 @@ function concludeRefusedLanding(work: Work, candidate: Candidate, { problem }: L
   amend(work, { landing: undefined });
   if (problem.kind === 'target_moved') moveTarget(work, problem);
   else if (problem.kind === 'not_composable') refuseTree(work, candidate);
+  else if (problem.kind === 'review_lost') sendBack(work, problem);
   else if (problem.kind === 'entry_refused') refuseEntry(work, candidate, problem);
   removeAsAsked(work, asked);
   abandonPutOff(work);
@@ -341,6 +343,17 @@ function refuseEntry(work: Work, candidate: Candidate, { prNumber, reason, detai
     if (reason === 'MANUAL_MERGE') removeEntry(work, entry, { to: 'MERGED', reason, ...more });
     else removeEntry(work, entry, { to: 'FAILED', reason, candidate: candidate.number, ...more });
   } else abandon(work, candidate, { reason: 'LANDING_INTERRUPTED' });
+}
+
+/** It is ready again when the review is there. */
+// SPEC L61
+function sendBack(work: Work, { prNumber, block }: ReviewLost): void {
+  const entry = findEntry(work.queue, prNumber);
+  if (entry === undefined) return;
+  const pr = { ...entry.pr, mergeability: 'NOT_MERGEABLE' as const, blockReasons: [block] };
+  keep(work, { ...entry, pr });
+  const because = { reason: 'PREREQUISITE_MERGE_ITEM_CANCELLED' as const, prNumber };
+  leaveLine(work, entry, because, { to: 'NOT_READY', reason: 'GITHUB_API_BRANCH_PROTECTION_UNMET' });
 }
 
 /** Entries that were cancelled during the landing leave now, because they did not land. */

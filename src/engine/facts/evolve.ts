@@ -33,7 +33,7 @@ import { isReady, readinessOf } from '../model/readiness.ts';
 import type { ReasonCode } from '../model/reason.ts';
 import { candidatesOf } from '../model/roster.ts';
 import { checkSettings } from '../model/settings.ts';
-import { findCycle, needsOf, outOfLine } from '../model/stack.ts';
+import { branchBelow, findCycle, needsOf, outOfLine } from '../model/stack.ts';
 import { isOutranked } from '../model/targets.ts';
 import {
   APPLIED,
@@ -371,8 +371,8 @@ function endOf(queue: Queue, entry: Entry, { pr, landedAs }: PullRequestObserved
   // A submission is for the commit it saw. Only a push with write access may replace that commit.
   if (isPushed && (isAdmitted(entry) || pr.isHeadUntrusted === true)) return cancelled('PR_PUSHED_TO');
   if (!isAdmitted(entry)) return undefined;
-  if (pr.baseBranch !== queue.branch && pr.baseBranch !== entry.pr.baseBranch)
-    return cancelled('PR_BASE_BRANCH_CHANGED');
+  const bases = [queue.branch, entry.pr.baseBranch, branchBelow(queue, entry)];
+  if (!bases.includes(pr.baseBranch)) return cancelled('PR_BASE_BRANCH_CHANGED');
   return undefined;
 }
 

@@ -27,12 +27,17 @@ function leaveLineAbove(work: Work, { prNumber }: Entry): void {
     }
     if (isLanding(work.queue, above)) continue;
     const because: Because = { reason: 'STACKED_PR_BELOW_LEFT', prNumber };
-    takeOut(work, [above], because);
-    leaveSearches(work, entryOf(work, above.prNumber), because);
-    const entry = entryOf(work, above.prNumber);
-    move(work, outOfLine(entry, work.at), { to: 'NOT_READY', ...because });
-    leaveLineAbove(work, entry);
+    leaveLine(work, above, because, { to: 'NOT_READY', ...because });
   }
+}
+
+/** It keeps its place. Others are told `because`. */
+export function leaveLine(work: Work, { prNumber }: Entry, because: Because, why: Move): void {
+  takeOut(work, [entryOf(work, prNumber)], because);
+  leaveSearches(work, entryOf(work, prNumber), because);
+  const entry = entryOf(work, prNumber);
+  move(work, outOfLine(entry, work.at), why);
+  leaveLineAbove(work, entry);
 }
 
 /** It passed, and leaves before it lands. */

@@ -4,7 +4,7 @@ import type { Candidate, CandidateNumber, LandedKind } from './candidate.ts';
 import type { Check } from './check.ts';
 import type { JudgementFinding } from './judgement.ts';
 import type { Priority } from './priority.ts';
-import type { PrNumber, PullRequestFacts } from './pull-request.ts';
+import type { BlockReason, PrNumber, PullRequestFacts } from './pull-request.ts';
 import type { Entry, EntryId, RequestableQueueState, Submitter } from './queue.ts';
 import type { ReasonCode } from './reason.ts';
 import type { RequiredSources, StartProblem } from './required.ts';
@@ -269,6 +269,13 @@ export interface EntryRefused {
   readonly detail?: string;
 }
 
+/** It is not merged: a review that the target branch asks for is missing. */
+export interface ReviewLost {
+  readonly kind: 'review_lost';
+  readonly prNumber: PrNumber;
+  readonly block: BlockReason;
+}
+
 export interface LandedEntry {
   readonly prNumber: PrNumber;
   readonly sha: Sha;
@@ -284,6 +291,7 @@ export interface LandingRefused extends OfCandidate {
     | { readonly kind: 'not_composable' }
     /** Nothing landed, because an entry was cancelled first. */
     | { readonly kind: 'called_off' }
+    | ReviewLost
     | EntryRefused;
 }
 

@@ -66,6 +66,8 @@ export interface Below {
   readonly by: 'base' | 'stated' | 'ancestor';
   /** It is in the target branch. */
   readonly isMerged?: true;
+  /** It is in this branch instead of the target branch. */
+  readonly mergedInto?: string;
   /** Its head when the other was read. */
   readonly headSha?: Sha;
 }

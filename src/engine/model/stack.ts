@@ -24,6 +24,12 @@ export function entriesBelow(queue: Queue, entry: Entry): readonly Entry[] {
   return needs.length === 0 ? NONE : needs.flatMap(({ number }) => findEntry(queue, number) ?? []);
 }
 
+/** The branch of the live entry that it is based on. Its base becomes the target branch shortly before that one lands. */
+export function branchBelow(queue: Queue, entry: Entry): string | undefined {
+  const base = needsOf(entry).find(({ by }) => by === 'base');
+  return base && findEntry(queue, base.number)?.pr.headBranch;
+}
+
 /** The live entries directly above it. */
 export function entriesAbove(queue: Queue, prNumber: PrNumber): readonly Entry[] {
   const isOnIt = (entry: Entry) => needsOf(entry).some(({ number }) => number === prNumber);

@@ -5,7 +5,7 @@ import { present } from '../../lib/present.ts';
 import type { Candidate, CandidateNumber, Landed } from './candidate.ts';
 import type { Effect } from './effect.ts';
 import { reindex } from './entry-index.ts';
-import type { PrNumber } from './pull-request.ts';
+import type { Below, PrNumber } from './pull-request.ts';
 import {
   type Because,
   type Entry,
@@ -19,7 +19,7 @@ import {
 } from './queue.ts';
 import type { ReasonCode } from './reason.ts';
 import { composedWithOf } from './roster.ts';
-import { entriesAbove } from './stack.ts';
+import { entriesAbove, entriesBelow } from './stack.ts';
 import type { Strategy } from './strategy.ts';
 
 export type Outcome =
@@ -146,21 +146,22 @@ export function move(work: Work, entry: Entry, { to, ...because }: Move): void {
     inQueueMs: ends && isAdmitted(entry) ? Math.max(0, work.at - (entry.admission?.at ?? work.at)) : undefined,
   });
   tell(work, entry.prNumber);
+  // Their pages name it.
+  if (known === undefined || ends) for (const below of entriesBelow(queue, entry)) tell(work, below.prNumber);
   if (!ends) {
     keep(work, moved);
     return;
   }
   work.ended.push(moved);
   work.queue = { ...queue, entries: deleteIn(queue.entries, entry.prNumber), index: reindex(queue, known, undefined) };
-  if (to === 'MERGED') noteMergedBelow(work, entry);
+  if (to === 'MERGED') noteBelow(work, entry, { isMerged: true });
+  if (because.reason === 'PR_MERGED_INTO_OTHER_BRANCH') noteBelow(work, entry, { mergedInto: entry.pr.baseBranch });
 }
 
-/** Those above it need it no longer. */
-function noteMergedBelow(work: Work, { prNumber }: Entry): void {
+/** Those above one that is in the target branch need it no longer. */
+function noteBelow(work: Work, { prNumber }: Entry, merged: Pick<Below, 'isMerged' | 'mergedInto'>): void {
   for (const above of entriesAbove(work.queue, prNumber)) {
-    const below = above.pr.below?.map((each) =>
-      each.number === prNumber ? { ...each, isMerged: true as const } : each,
-    );
+    const below = above.pr.below?.map((each) => (each.number === prNumber ? { ...each, ...merged } : each));
     keep(work, { ...above, pr: { ...above.pr, ...present({ below }) } });
   }
 }

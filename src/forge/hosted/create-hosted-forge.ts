@@ -3,7 +3,7 @@ import { bound } from '../../lib/bound.ts';
 import type { Timing } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import { testBranch } from '../candidate/candidate-refs.ts';
-import { checkOut, findTree, isAncestor, listLine, showConflict } from '../candidate/commits.ts';
+import { checkOut, findTree, isAncestor, listLine, listOwnCommits, showConflict } from '../candidate/commits.ts';
 import { listChangedFiles, readFiles } from '../candidate/lane-files.ts';
 import type { Forge, ForgeRepository } from '../forge.ts';
 import type { HostedAdapter } from './adapter.ts';
@@ -38,7 +38,8 @@ export function createHostedForge(adapter: HostedAdapter, options: HostedOptions
     hosting,
     findPullRequest: (query) => adapter.findPullRequest(query),
     testBranchOf: (branch) => testBranch(testBranchPrefix, branch),
-    ...bound(access, { isAncestor, findTree, listLine, checkOut, readFiles, listChangedFiles, showConflict }),
+    ...bound(access, { isAncestor, findTree, listLine, listOwnCommits, checkOut }),
+    ...bound(access, { readFiles, listChangedFiles, showConflict }),
     ...bound(parts, { findBranchHead, buildCandidate, publishCandidate, discardCandidate }),
     ...bound(parts, { listCandidateIds, checkAccess }),
     landCandidate: (request) =>

@@ -8,12 +8,16 @@ import { numberOf } from './words.ts';
 /** Answers to a held landing. */
 export const LANDING_ACTS = { refuse, stop };
 
-/** `refuse moved X`, `refuse A PR_UPDATED_AT_MERGE_TIME`, `refuse composition`: ends the held landing. */
+/**
+ * `refuse moved X`, `refuse A PR_UPDATED_AT_MERGE_TIME`, `refuse A reviewRequired`, `refuse composition`: ends the held
+ * landing.
+ */
 function refuse(told: Scenario, [what = '', detail = '']: readonly string[]): void {
   const { number: candidate } = told.forge.takeLanding();
   const tell = (problem: Parameters<typeof told.forge.refuse>[1]) => told.forge.refuse(candidate, problem);
   if (what === 'moved') tell({ kind: 'target_moved', head: told.branch.put(detail).sha, isDescendant: true });
   else if (what === 'composition') tell({ kind: 'not_composable' });
+  else if (detail === 'reviewRequired') tell({ kind: 'review_lost', prNumber: numberOf(what), block: detail });
   else tell({ kind: 'entry_refused', prNumber: numberOf(what), reason: detail as never });
 }
 

@@ -191,7 +191,8 @@ function refuse(story: Scenario, pick: number): void {
   const candidate = story.candidates().find(({ number }) => number === landing.candidate);
   const member = candidate?.members[pick % Math.max(1, candidate.members.length)];
   if (member === undefined || !story.forge.isLandingHeld) return;
-  const ways = ['moved X', 'composition', `${letter(member.prNumber)} PR_UPDATED_AT_MERGE_TIME`];
+  const name = letter(member.prNumber);
+  const ways = ['moved X', 'composition', `${name} PR_UPDATED_AT_MERGE_TIME`, `${name} reviewRequired`];
   const way = ways[pick % ways.length] as string;
   if (way === 'composition' && (candidate === undefined || composedWithOf(story.queue, candidate).length === 0)) return;
   story.play(`refuse ${way}`);
