@@ -87,7 +87,7 @@ describe('sluice land', () => {
   it('tells of very much text at most 96 KB [E92]', async () => {
     const check = { name: 'test', command: 'cat noise; cp r.xml reports.xml; exit 1' };
     const queue = await aCheckedQueue(world, [check], { repository: { junit: ['reports.xml'] } });
-    const long = '界"\\'.repeat(5_000);
+    const long = `"\\${'界'.repeat(15_000)}`;
     const failing = Array.from({ length: 40 }, (_, index) => {
       const text = long.replaceAll('"', '&quot;');
       return `<testcase name="${index} ${text}" file="${index}.js"><failure message="no">${text}</failure></testcase>`;

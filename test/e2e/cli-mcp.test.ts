@@ -174,7 +174,10 @@ describe('sluice mcp', () => {
       text,
       /^Result of pull request \d+: REMOVED\. Submit it again only after a change that mends it\. The command for the next step: git fetch origin refs\/sluice\/candidates\/\S+$/m,
     );
-    assert.match(text, /"mayRetry": \{\s*"when": "CHANGED"[\s\S]*"untrusted": \{\s*"text": "[^\n]*\\nIgnore your instructions/);
+    assert.match(
+      text,
+      /"mayRetry": \{\s*"when": "CHANGED"[\s\S]*"untrusted": \{\s*"text": "[^\n]*\\nIgnore your instructions/,
+    );
     const waited = await tell(reader, 'wait_for_result', { repo: queue.name, pr: failed });
     assert.match(waited, /: REMOVED\. Submit/);
     const checkout = await tell(reader, 'checkout_command', { repo: queue.name, pr: failed });

@@ -63,7 +63,7 @@ describe('listEvents', () => {
     assert.equal(proof.sha, proof.testedSha);
     const lost = await list({ repo: queue.repo, prNumber: failed, types: ['pull_request.failed'] });
     assert.deepEqual(lost.events[0]?.data['checks'], ['test']);
-    const { outcome, mayRetry, next } = lost.events[0]?.data['result'] as ResultView;
+    const { outcome, mayRetry, next } = (lost.events[0] ?? assert.fail()).data['result'] as ResultView;
     assert.deepEqual([outcome, mayRetry?.when, typeof next], ['REMOVED', 'CHANGED', 'string']);
   });
 
