@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import type { PullRequest } from '../fake/github/model.ts';
 import { type GithubWorld, shareGithub } from './github-world.ts';
-import { until } from './harness.ts';
+import { makeFolder, until } from './harness.ts';
+import { sluice } from './kept-sluice.ts';
 
 const TOLD_MS = 30_000;
 
@@ -15,13 +17,13 @@ const untilTold = (world: GithubWorld, pr: PullRequest, text: string) =>
 
 const untilTidy = ({ github, repository }: GithubWorld) =>
   until('refs of candidates are gone', TOLD_MS, async () => {
-    const left = [...github.refs(repository).keys()].filter((ref) => ref.includes('/sluice/'));
+    const left = [...github.refs(repository).keys()].filter((ref) => ref.startsWith('refs/heads/sluice/'));
     return left.length === 0 ? true : undefined;
   });
 
 /** The tests wait more than they compute. */
 describe('a queue on GitHub', { concurrency: 4 }, () => {
-  test('a failed pull request is removed, says why, and its CI runs are stopped', async () => {
+  test('a failed pull request is removed, says why, its CI runs are stopped, and its commit stays [E93]', async () => {
     const world = await aWorld({ requiredStatuses: ['build', 'lint'] });
     const pr = await world.open();
     world.say(pr, '/trunk merge -p high --no-batch');
@@ -33,10 +35,39 @@ describe('a queue on GitHub', { concurrency: 4 }, () => {
     assert.equal(entry.noBatch, true);
     await untilTold(world, pr, 'Failed and removed');
     assert.match(world.sticky(pr) ?? '', /`build` failed/);
+    const { result } = await world.get(pr.number, { includeResult: true });
+    const kept = result?.repro?.fetch.replace('git fetch origin ', '') ?? '';
+    assert.equal(world.github.refs(world.repository).get(kept), sha);
     await until('the run is stopped', TOLD_MS, async () => run.conclusion);
     assert.equal(run.conclusion, 'cancelled');
     assert.equal(pr.state, 'open');
     await untilTidy(world);
+  });
+
+  test('sluice land takes the pull request of the branch, and says that there is none [W80] [E96]', async () => {
+    const world = await aWorld();
+    const { gitDir, owner } = world.repository;
+    const pr = await world.open({ branch: 'feature' });
+    const folder = await makeFolder();
+    const git = (...args: string[]) => execFileSync('git', ['-C', folder, ...args], { stdio: 'pipe' });
+    execFileSync('git', ['clone', '-q', '-b', 'feature', gitDir, folder]);
+    git('remote', 'set-url', 'origin', `https://github.com/${owner.login}/app.git`);
+    const land = (...args: string[]) => sluice(['land', ...args], { env: world.server.env, cwd: folder });
+    const landing = land('--json');
+    world.report((await world.untilTestBranch(pr)).sha, 'success');
+    const { code, out, err } = await landing;
+    assert.deepEqual([code, JSON.parse(out).prNumber, JSON.parse(out).result.outcome], [0, pr.number, 'LANDED'], err);
+    git('checkout', '-q', '-b', 'other');
+    const none = await land();
+    assert.equal(none.code, 1);
+    assert.match(none.err, /no open pull request\. Push the branch and open a pull request into main at the forge\./);
+    git('checkout', '-q', '--detach');
+    assert.match((await land()).err, /HEAD is detached\. Say which pull request: --pr 7/);
+    const next = await world.open();
+    assert.match(
+      (await land('--pr', `${next.number}`)).err,
+      /is at [0-9a-f]{40}, and HEAD here is [0-9a-f]{40}\. Push first/,
+    );
   });
 
   test('a report of an abandoned run changes nothing [C11] [G35]', async () => {
