@@ -107,7 +107,7 @@ describe('sluice land', () => {
     const queue = await aCheckedQueue(world, [{ name: 'test', command: 'test ! -e broken' }], {
       settings: { refuseUnchanged: true },
     });
-    const { git, land } = await aClone(queue, { broken: 'yes\n' });
+    const { git, commit, land } = await aClone(queue, { broken: 'yes\n' });
     const first = read(await land('--json'));
     assert.equal(first.result.outcome, 'REMOVED');
     const head = await queue.headOf(1);
@@ -121,6 +121,10 @@ describe('sluice land', () => {
     assert.notEqual(await queue.headOf(1), head);
     const problem = await queue.api.refused('409 UNCHANGED_SINCE_FAILURE', 'submitPullRequest', queue.entry(1));
     assert.equal((problem as unknown as Landed).result.repro?.sha, first.result.repro?.sha);
+    // Another tree may pass.
+    commit({ more: 'x\n' });
+    assert.equal((await land('--pr', '1', '--no-wait')).code, 0);
+    await untilLeft(queue, 1);
     const forced = await land('--force', '--no-wait');
     assert.equal(forced.code, 0, forced.err);
     await untilLeft(queue, 1);

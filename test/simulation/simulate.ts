@@ -1,5 +1,7 @@
 import { candidateIdOf } from '../../src/app/core/entry-id.ts';
+import { decodeCandidate } from '../../src/app/core/queue-codec.ts';
 import { voucherOf } from '../../src/engine/line/vouch.ts';
+import { isKept } from '../../src/engine/model/candidate.ts';
 import type { Check } from '../../src/engine/model/check.ts';
 import { quarantineVerdictOf } from '../../src/engine/model/judgement.ts';
 import type { PrNumber } from '../../src/engine/model/pull-request.ts';
@@ -463,12 +465,20 @@ class Run {
     this.#ci.redeliver((sha) => open.has(sha));
   }
 
+  /** People may still fetch the commit of a failed run. */
+  async #isKept(ref: string): Promise<boolean> {
+    const [, id] = /^refs\/sluice\/candidates\/(.*)$/.exec(ref) ?? [];
+    const row = id === undefined ? undefined : await this.#bare.queueRecords.findCandidateById(id);
+    return row !== undefined && isKept(decodeCandidate(row));
+  }
+
   async #audit(): Promise<void> {
     await this.#witness.chronicle.verify(this.#bare);
     const { git } = this.#repository;
     const left = [...git.listRefs('refs/sluice/'), ...git.listRefs('refs/heads/sluice/')].map(([ref]) => ref);
-    const ref = left.find((name) => ![...this.#late].some((id) => name.includes(id)));
-    if (ref !== undefined) this.#witness.fail('refs of ended candidates are gone', `${ref} is left`);
+    for (const ref of left.filter((name) => ![...this.#late].some((id) => name.includes(id)))) {
+      if (!(await this.#isKept(ref))) this.#witness.fail('refs of ended candidates are gone', `${ref} is left`);
+    }
     this.#witness.fail('2 every landing is recorded', findUnrecorded(this.#evidence));
     for (const { invariant, text } of this.#jury.judgeReturns()) this.#witness.fail(invariant, text);
     if (this.#world.faults.size === 0) this.#witness.fail('a run meets faults', 'it met none');
