@@ -22,13 +22,13 @@ function modulesOf(args: readonly string[]): Promise<readonly string[]> {
 }
 
 describe('the modules of a command [W20]', () => {
-  for (const args of [
-    ['pr', 'status', 'local/acme/app', 'main', '7'],
-    ['queue', 'show', 'local/acme/app', 'main'],
-  ]) {
+  for (const [file, ...args] of [
+    ['pr/pr', 'pr', 'status', 'local/acme/app', 'main', '7'],
+    ['queue', 'queue', 'show', 'local/acme/app', 'main'],
+  ] as const) {
     it(`${args.slice(0, 2).join(' ')} loads neither schemas nor other commands`, async () => {
       const urls = await modulesOf(args);
-      assert.ok(urls.some((url) => url.endsWith(`/src/cli/${args[0]}.ts`)));
+      assert.ok(urls.some((url) => url.endsWith(`/src/cli/${file}.ts`)));
       const foreign = urls.filter((url) =>
         /typebox|\/src\/contract\/|\/src\/engine\/|\/cli\/(?:tests|upload)\//.test(url),
       );

@@ -138,7 +138,7 @@ describe('sluice demo', () => {
 /** The running server removes test branches after their pull requests have landed or left. */
 async function untilTidy(gitDir: string): Promise<void> {
   await until('no test branch is left', 30_000, async () => {
-    const args = ['--git-dir', gitDir, 'for-each-ref', 'refs/heads/sluice', 'refs/sluice'];
+    const args = ['--git-dir', gitDir, 'for-each-ref', 'refs/heads/sluice'];
     return execFileSync('git', args, { encoding: 'utf8' }) === '' ? true : undefined;
   });
 }

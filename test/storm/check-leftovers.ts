@@ -13,14 +13,19 @@ import type { Violations } from './verdict.ts';
 const REFS_MS = 40_000;
 const PROCESSES_MS = 10_000;
 const LOOK_EVERY_MS = 100;
+/** People may still fetch the commits of failed runs, whose own refs stay. */
 const OURS = ['refs/sluice', 'refs/heads/sluice'];
+const KEPT = /^refs\/sluice\/candidates\//;
 
-/** Waits until no ref of a candidate is left. */
+/** Waits until no other ref of a candidate is left. */
 export async function checkRefs(violations: Violations, git: Git): Promise<void> {
-  const list = () => git(['for-each-ref', '--format=%(refname)', ...OURS]);
+  const list = async () =>
+    (await git(['for-each-ref', '--format=%(refname)', ...OURS]))
+      .split('\n')
+      .filter((ref) => ref !== '' && !KEPT.test(ref));
   const times = { withinMs: REFS_MS, everyMs: LOOK_EVERY_MS };
-  const isGone = await lookUntil(times, async () => ((await list()) === '' ? true : undefined));
-  if (isGone === undefined) violations.add(`refs are left: ${(await list()).split('\n').join(' ')}`);
+  const isGone = await lookUntil(times, async () => ((await list()).length === 0 ? true : undefined));
+  if (isGone === undefined) violations.add(`refs are left: ${(await list()).join(' ')}`);
 }
 
 /** A running server has one folder without remains of a job. */
