@@ -63,9 +63,9 @@ const REPLACED = {
  * feature alone, by no more than the feature was granted.
  */
 const BUDGET: Readonly<Record<string, number>> = {
-  'src without the page, bench, scripts and examples': 764_355,
+  'src without the page, bench, scripts and examples': 764_394,
   'the page': 60_200,
-  tests: 791_541,
+  tests: 791_569,
 };
 
 /** Below its budget by more than this share, a part has shrunk, and the budget follows. */
