@@ -63,7 +63,7 @@ const REPLACED = {
  * feature alone, by no more than the feature was granted.
  */
 const BUDGET: Readonly<Record<string, number>> = {
-  'src without the page, bench, scripts and examples': 764_394,
+  'src without the page, bench, scripts and examples': 764_423,
   'the page': 60_200,
   tests: 791_569,
 };
