@@ -9,6 +9,7 @@ const longer = new Map([
   ['test/simulation/simulation.test.ts', 30 * minute],
   ['test/simulation/github.test.ts', 15 * minute],
   ['test/e2e/ingest-process.test.ts', 10 * minute],
+  ['test/e2e/recipes.test.ts', 15 * minute],
   ['src/engine/any-history.test.ts', 15 * minute],
   ['src/flaky/any-history.test.ts', 10 * minute],
 ]);

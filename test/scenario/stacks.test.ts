@@ -48,6 +48,25 @@ describe('a stack', () => {
     `;
   }
 
+  for (const confirmFailures of ['NEVER', 'AUTO']) {
+    story(
+      `is not tested whole again with confirmFailures=${confirmFailures} where sets that failed are skipped [B7] [O31]`,
+    )`
+      with optimizationMode=BISECTION_SKIP_REDUNDANT_TESTS batch=true batchingMinSize=5 confirmFailures=${confirmFailures}
+      seasoned; stack A B C D E; together A B C D E
+      fail ABCDE            → testing ~ABC
+      fail ~ABC             → testing ~AB ~AB+C
+      pass ~AB; fail ~AB+C  → AB=merged C=failed DE=waiting; runs ABCDE ~ABC ~AB ~AB+C
+    `;
+  }
+
+  story('goes on with its upper part where that caused the failure, and sets that failed are skipped [B7]')`
+    with optimizationMode=BISECTION_SKIP_REDUNDANT_TESTS batch=true batchingMinSize=5
+    stack A B C D E; together A B C D E; fail ABCDE → testing ~ABC
+    pass ~ABC                                       → ABC=merged; testing ~ABC+D
+    fail ~ABC+D                                     → D=failed E=waiting
+  `;
+
   story('lands what a search cleared by the run that cleared it, also where groups have one member [O37]')`
     with batch=false concurrency=1
     stack A B C; together A B C → testing ABC

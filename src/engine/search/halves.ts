@@ -163,8 +163,12 @@ export function startNextPart(work: Work, number: number): void {
     const index = search === undefined ? -1 : startableIn(work.queue, search);
     const length = search?.cuts[index];
     if (search === undefined || length === undefined) return;
-    if (!isKnownToFail(work.queue, search, length) || !canDetach(work.queue, search, index))
-      return startRun(work, search, { from: search.cuts[index - 1] ?? 0, length });
+    const isKnown = isKnownToFail(work.queue, search, length);
+    const isApart = canDetach(work.queue, search, index);
+    // The upper part of a stack waits for the lower one: a run of both would have the tree that failed.
+    if (isKnown && !isApart && index === search.cuts.length - 1)
+      return keepSearch(work, { ...search, isRestHeld: true });
+    if (!isKnown || !isApart) return startRun(work, search, { from: search.cuts[index - 1] ?? 0, length });
     skipRun(work, search, index);
   }
 }

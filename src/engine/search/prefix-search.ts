@@ -13,7 +13,6 @@ import { type Because, type Entry, mayWork, type Queue, toMember } from '../mode
 import { candidatesFor, composedWithOf, runsOfSearch, unlanded } from '../model/roster.ts';
 import type { Search } from '../model/search.ts';
 import { failedTestsOf, signsOfRun } from '../model/signature.ts';
-import { entriesBelow } from '../model/stack.ts';
 import { endCandidate, entryOf, keep, keepCandidate, type Move, move, tell, type Work } from '../model/work.ts';
 import { isWaitingForControl, noteControls } from './control.ts';
 import { doubtOf, isOpen, isUndecidable } from './doubt.ts';
@@ -185,8 +184,6 @@ function accuse(work: Work, search: Search, failed: Mark, isTrusted: boolean): b
     return true;
   }
   if (queue.hold !== undefined || isBehindOthers(queue, search, entry)) return false;
-  // Those below it may be accused too. On the head it could not be tested without them.
-  if (entriesBelow(queue, entry).length > 0) return false;
   if (!search.isOnHead && !search.accused.isLast) return rebase(work, search);
   if (!isTrusted || !mayBlame(queue, run) || isBehindAccused(queue, search, entry)) return false;
   if (isWaitingForControl(queue, search)) {

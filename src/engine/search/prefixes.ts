@@ -9,6 +9,7 @@ import type { PrNumber } from '../model/pull-request.ts';
 import { type Entry, findEntry, type Queue } from '../model/queue.ts';
 import { admittedInOrder, lineOf, unlanded } from '../model/roster.ts';
 import type { Search } from '../model/search.ts';
+import { entriesBelow } from '../model/stack.ts';
 import type { Proposal } from '../model/strategy.ts';
 import { doubtOf, isOpen } from './doubt.ts';
 
@@ -17,9 +18,10 @@ export function isAccused(queue: Queue, search: Search): boolean {
   return search.accused !== undefined && (search.accused.isLast || doubtOf(queue, search).missing <= 0);
 }
 
-/** An entry that was ahead when the search began is still there. Accused entries do not count. */
+/** An entry that was ahead when the search began is still there. Accused entries do not count, but for those below it. */
 // SPEC K11
 export function isBehindOthers(queue: Queue, search: Search, entry: Entry): boolean {
+  if (entriesBelow(queue, entry).length > 0) return true;
   const wasAhead = aheadTest(queue, search, entry);
   const key = orderKey(entry);
   // Sorted by the same key, so most searches are decided by the first entry.
@@ -40,7 +42,9 @@ export function isBehindOthers(queue: Queue, search: Search, entry: Entry): bool
 export function entriesAhead(queue: Queue, search: Search, entry: Entry): readonly Entry[] {
   const wasAhead = aheadTest(queue, search, entry);
   const accused = new Set(queue.bisections.filter((other) => isAccused(queue, other)).map(({ number }) => number));
-  return admittedInOrder(queue).filter((other) => wasAhead(other) && !accused.has(searchNumberOf(other) ?? 0));
+  const below = entriesBelow(queue, entry);
+  const isLeftOut = (other: Entry) => accused.has(searchNumberOf(other) ?? 0) && !below.includes(other);
+  return admittedInOrder(queue).filter((other) => wasAhead(other) && !isLeftOut(other));
 }
 
 function isEntry(queue: Queue, prNumber: PrNumber, is: (entry: Entry) => boolean): boolean {
