@@ -204,7 +204,7 @@ describe('a project of', () => {
   const world = useServer({ SLUICE_RUNNER_PROTECTION: '' });
 
   for (const [name, project] of wanted) {
-    it(`${name} lands its first pull request with one yes [R71] [W77]`, { timeout: 300_000 }, async (t) => {
+    it(`${name} lands its first pull request with one yes [R71] [W77]`, { timeout: 600_000 }, async (t) => {
       const unreachable = await run(project.probe, await makeFolder());
       if (unreachable !== undefined) return t.skip(unreachable);
       const files = await readFiles(project);
