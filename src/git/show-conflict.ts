@@ -21,7 +21,7 @@ export function showConflict(
     const { tree, files } = found;
     let text = '';
     for (const file of files) {
-      const hunks = hunksOf(await readFile(mirror, { tree, file, extra }));
+      const hunks = hunksOf(await readFile(mirror, { tree, file, extra }), maxLength);
       if (hunks !== '') text += `--- ${file}\n${hunks}`;
       if (text.length > maxLength) return { files, text: text.slice(0, maxLength), isCut: true };
     }
@@ -44,17 +44,17 @@ async function readFile({ gitDir }: Mirror, { tree, file, extra }: MergedFile): 
   return (await runGit(['cat-file', 'blob', name], asked)).stdout.toString();
 }
 
-/** "@@ line 12 @@" and the marked lines, for each. */
-export function hunksOf(text: string): string {
+/** "@@ line 12 @@" and the marked lines, for each, until it is longer than `maxLength`. */
+export function hunksOf(text: string, maxLength: number): string {
   const lines = text.split('\n');
   let hunks = '';
-  for (let start = 0; start < lines.length; start += 1) {
-    if (!lines[start]?.startsWith('<<<<<<< ')) continue;
-    const length = lines.slice(start).findIndex((line) => line.startsWith('>>>>>>> '));
-    if (length < 0) break;
-    const shown = lines.slice(Math.max(0, start - CONTEXT), start + length + 1 + CONTEXT);
+  let start = -1;
+  for (let index = 0; index < lines.length && hunks.length <= maxLength; index += 1) {
+    if (start < 0 && lines[index]?.startsWith('<<<<<<< ')) start = index;
+    if (start < 0 || !lines[index]?.startsWith('>>>>>>> ')) continue;
+    const shown = lines.slice(Math.max(0, start - CONTEXT), index + 1 + CONTEXT);
     hunks += `@@ line ${start + 1} @@\n${shown.join('\n')}\n`;
-    start += length;
+    start = -1;
   }
   return hunks;
 }

@@ -14,7 +14,7 @@ export function ownFrame(text: string): string | undefined {
 }
 
 const FAILURE =
-  /\b(?:FAIL|FAILED|FAILURE|ERROR|Error:|[A-Za-z]+Error\b|panic:|Traceback|Exception|not ok|error(?:\[E\d+\])?:)|[✖✗×✕]|: command not found|\bnpm ERR!/;
+  /\b(?:FAIL|FAILED|FAILURE|ERROR|panic:|Traceback|Exception|not ok|error(?:\[E\d+\])?:)|Error\b|[✖✗×✕]|: command not found|\bnpm ERR!/;
 const MOST_LINES = 200;
 const BEFORE = 40;
 

@@ -4,7 +4,7 @@ import { type Entry, isAdmitted, isLive, type Queue } from '../engine/model/queu
 import type { ReasonCode } from '../engine/model/reason.ts';
 import { isDoubtful } from './ended.ts';
 import type { Beyond, Explanation } from './explanation.ts';
-import { isHopeful } from './tests.ts';
+import { isHopeful, isOnlyShadowed } from './tests.ts';
 
 export const OUTCOMES = ['LANDED', 'REMOVED', 'CANCELLED', 'WAITING'] as const;
 export const RETRIES = ['NOW', 'CHANGED', 'AFTER'] as const;
@@ -37,7 +37,7 @@ export function outcomeOf(queue: Queue, entry: Entry, explanation: Explanation, 
   const { state, because, lost } = entry;
   if (state === 'TESTING') return { outcome: 'WAITING' };
   if (isLive(state))
-    return { outcome: 'WAITING', ...(isAdmitted(entry) ? waiting(queue) : unready(entry, explanation)) };
+    return { outcome: 'WAITING', ...(isAdmitted(entry) ? waiting(queue) : unready(queue, entry, explanation)) };
   if (state === 'MERGED')
     return lost === undefined
       ? { outcome: 'LANDED' }
@@ -60,8 +60,11 @@ const BY_REASON: { readonly [Reason in ReasonCode]?: Retry } = {
   GITHUB_API_REPEATED_SERVER_ERRORS: SOON,
 };
 
-function retryOf(queue: Queue, entry: Entry, blame: Blame | undefined, { failed = [] }: Beyond): Retry {
+function retryOf(queue: Queue, entry: Entry, blame: Blame | undefined, { failed = [], last }: Beyond): Retry {
   if (isDoubtful(queue, entry)) return after('TARGET');
+  if (last !== undefined && isOnlyShadowed(last)) return after('ADMINISTRATOR');
+  const isWaiting = entry.because.reason === 'NOT_READY_TIMEOUT_EXPIRED';
+  if (isWaiting && entry.pr.blockReasons.includes('reviewRequired')) return after('REVIEW');
   switch (blame) {
     case 'PERSON':
       return after('PERSON');
@@ -72,8 +75,13 @@ function retryOf(queue: Queue, entry: Entry, blame: Blame | undefined, { failed 
     case 'UNDECIDED':
       return entry.because.alone?.flaky?.length === 0 ? CHANGED : after('ADMINISTRATOR');
     default:
-      return entry.because.alone === undefined && isHopeful(failed) ? NOW : CHANGED;
+      return isHopeful(failed) && (entry.because.alone === undefined || areQuarantined(failed)) ? NOW : CHANGED;
   }
+}
+
+/** A failure that runs of its own confirmed counts no more, once its tests are quarantined. */
+function areQuarantined(failed: NonNullable<Beyond['failed']>): boolean {
+  return failed.every(({ tests }) => tests.every(({ kind }) => kind === 'quarantined'));
 }
 
 function waiting({ hold, parked, state }: Queue): Partial<Outcome> {
@@ -97,7 +105,7 @@ const OF_AUTHOR: ReadonlySet<BlockReason> = new Set([
   'stackNeedsRebase',
 ]);
 
-function unready({ pr }: Entry, { reasons }: Explanation): Partial<Outcome> {
+function unready(queue: Queue, { pr }: Entry, { reasons }: Explanation): Partial<Outcome> {
   const find = (code: string) => reasons.find((reason) => reason.code === code);
   const isBlocked = pr.blockReasons.some((block) => OF_AUTHOR.has(block));
   const isConflict = pr.blockReasons.includes('conflict');
@@ -109,5 +117,6 @@ function unready({ pr }: Entry, { reasons }: Explanation): Partial<Outcome> {
       mayRetry: { ...after('PULL_REQUEST'), ...(below.prNumber !== undefined && { prNumber: below.prNumber }) },
     };
   if (pr.blockReasons.includes('reviewRequired')) return { mayRetry: after('REVIEW') };
-  return find('IMPACTED_TARGETS_MISSING') === undefined ? {} : { blame: 'AUTHOR', mayRetry: after('TARGETS') };
+  if (find('IMPACTED_TARGETS_MISSING') !== undefined) return { blame: 'AUTHOR', mayRetry: after('TARGETS') };
+  return waiting(queue);
 }

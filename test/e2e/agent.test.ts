@@ -113,7 +113,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     },
   },
   'the queue is paused': {
-    acts: ['WAIT'],
+    acts: ['LEAVE'],
     async make(world) {
       const queue = await checked(world);
       await queue.update({ state: 'PAUSED' });
@@ -169,8 +169,7 @@ describe('an agent that sees results alone', () => {
   const settled = (situation: Situation) =>
     until('the result is there', 60_000, async () => {
       const result = await resultOf(situation);
-      const isSteady = result.outcome !== 'WAITING' || result.mayRetry !== undefined;
-      return isSteady || (await situation.queue.getQueue()).state === 'PAUSED' ? result : undefined;
+      return result.outcome !== 'WAITING' || result.mayRetry !== undefined ? result : undefined;
     });
 
   async function mend({ queue, number }: Situation, result: ResultView, act: Act): Promise<void> {

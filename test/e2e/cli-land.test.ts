@@ -48,10 +48,19 @@ describe('sluice land', () => {
     assert.deepEqual([ran.code, prNumber, state, result.outcome], [0, 2, 'MERGED', 'LANDED']);
     assert.match(ran.err, /^Pushed HEAD as pull request #2\.\n/);
     assert.equal(clone.git('ls-remote', 'origin', 'main').split('\t')[0], landed?.sha);
-    // The same head again is the same pull request.
-    const again = await clone.land('--no-wait');
-    assert.equal(again.code, 1);
-    assert.match(again.err, /#2 .*merged/i);
+    // The same head again is the same pull request, which has landed.
+    for (const args of [['--json'], ['--json', '--no-wait']]) {
+      const again = await clone.land(...args);
+      assert.deepEqual([again.code, read(again).prNumber, read(again).result.outcome], [0, 2, 'LANDED'], again.err);
+    }
+    // Its clone has the head that landed, and takes it over neither by its number nor by chance.
+    const other = await aClone(queue, { c: 'c\n' });
+    const taken = await other.land('--pr', '2');
+    assert.deepEqual([taken.code, /which was never HEAD of this clone/.test(taken.err)], [1, true], taken.err);
+    other.git('reset', '-q', '--hard', 'origin/main');
+    assert.match((await other.land()).err, /HEAD is on main already: there is nothing to land\./);
+    other.git('config', 'remote.origin.pushurl', `${queue.git.path}-fork`);
+    assert.match((await other.land()).err, /pushes elsewhere than it reads \(pushurl\)/);
   });
 
   it('ends with 10 and what failed; the commit that failed can be fetched [W81] [E90] [E91] [E92] [E93]', async () => {
@@ -115,6 +124,8 @@ describe('sluice land', () => {
     assert.equal(again.code, 10);
     assert.match(again.err, /#1 would be tested as it was when it failed, and nothing has changed since\./);
     assert.deepEqual(read(again).result, first.result);
+    const unwaited = await land('--json', '--no-wait');
+    assert.deepEqual([unwaited.code, read(unwaited).result.outcome], [10, 'REMOVED']);
     // Other words for the same files are no change.
     git(...WHO, 'commit', '-q', '--amend', '-m', 'In other words');
     assert.equal((await land('--pr', '1')).code, 10);
@@ -182,7 +193,7 @@ describe('sluice land', () => {
     assert.equal(moved.code, 1);
     assert.match(
       moved.err,
-      /#1 is at [0-9a-f]{40}, which this clone does not have\. Look at it first: git fetch origin/,
+      /#1 is at [0-9a-f]{40}, which was never HEAD of this clone\. To build on it: git fetch origin/,
     );
   });
 

@@ -22,7 +22,13 @@ export async function refuseUnchanged(app: App, found: FoundQueue, pr: PullReque
   const explanation = explain(found.queue, entry, app.clock.now(), beyond);
   const result = await viewResult({ app, found, entry, beyond }, explanation);
   const { last } = beyond;
-  if (result.mayRetry?.when !== 'CHANGED' || last === undefined || !(await isSameAgain(app, found, pr, last)))
+  const isOfChange = result.cause === 'TESTS' || result.cause === 'BUILD' || result.cause === 'UNKNOWN';
+  if (
+    result.mayRetry?.when !== 'CHANGED' ||
+    !isOfChange ||
+    last === undefined ||
+    !(await isSameAgain(app, found, pr, last))
+  )
     return undefined;
   const again = `#${pr.number} would be tested as it was when it failed, and nothing has changed since.`;
   const detail = `${again} ${explanation.next} To test it all the same: force.`;
@@ -42,12 +48,14 @@ async function isSameAgain(
   const base = await forge.findBranchHead(repository, queue.branch);
   if (base === undefined || commit === undefined || required === undefined) return false;
   const candidate = { repository, candidateId: randomUUID() };
-  const answer = await forge.buildCandidate({
+  const asked = {
     ...{ ...candidate, targetBranch: queue.branch, base, parent: undefined, beneath: [] },
     members: [{ prNumber, headSha, title, author, ...present({ mergeTitle }) }],
     ...{ mergeMethod: queue.settings.mergeMethod, plannedAt: app.clock.now() },
-  });
-  await forge.discardCandidate({ ...candidate, ...branchSubjectOf(run) });
+  };
+  const answer = await forge
+    .buildCandidate(asked)
+    .finally(() => forge.discardCandidate({ ...candidate, ...branchSubjectOf(run) }));
   if (answer.kind !== 'built' || answer.tree !== commit.tree) return false;
   const now = requiredChecks(queue.settings, answer.sources, lastPasses);
   return typeof now !== 'string' && areSameChecks(now, required);

@@ -45,6 +45,12 @@ describe('an answer of a tool', () => {
     });
   });
 
+  it('masks in linear time [W57]', () => {
+    const blanks = ' '.repeat(300_000);
+    assert.equal(show(`authorization:${blanks}bearer x`).length, MAX_DATA);
+    assert.equal(show(`${blanks}x`).length, MAX_DATA);
+  });
+
   it('has no control sequences and no hidden characters [W57]', () => {
     assert.equal(show('\u001b[31mred\u001b[0m\ta\r\nb\rc\u0007\u202ed\u{e0041}e'), 'red\ta\nb\nc d e');
   });

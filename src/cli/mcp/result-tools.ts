@@ -42,7 +42,7 @@ const DONE: { readonly [Outcome in Result['outcome']]: string } = {
 const RETRY: { readonly [When in NonNullable<Result['mayRetry']>['when']]: string } = {
   NOW: 'It may be submitted again as it is.',
   CHANGED: 'Submit it again only after a change that mends it.',
-  AFTER: 'Change nothing, and submit nothing before what mayRetry.after names has happened.',
+  AFTER: 'Submit nothing before what mayRetry.after names has happened.',
 };
 
 const getResult = tool({

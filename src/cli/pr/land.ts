@@ -42,6 +42,7 @@ export const LAND = row({
   examples: ['sluice land', 'sluice land --json', 'sluice land --pr 7 --timeout 30m', 'sluice land --no-wait'],
   run: async (context, { repo, branch, ...given }) => {
     const landing = await submitHead(context, { repo, branch, ...given });
+    if (landing.isOver) return tell(context, landing.record);
     if (given.wait === false) {
       const { place, record } = landing;
       const { prNumber } = record;
@@ -63,6 +64,8 @@ export interface LandOptions {
 export interface Landing {
   readonly place: Place;
   readonly record: EntryRecord;
+  /** Nothing was submitted: it has landed, or the queue refuses it as it is. */
+  readonly isOver?: true;
 }
 
 /** Submits HEAD of the clone around this folder, which becomes a pull request first where there is none. */
@@ -87,9 +90,13 @@ export async function submitHead(context: Context, options: LandOptions): Promis
   try {
     return { place, record: await context.act('submitPullRequest', body) };
   } catch (error) {
-    if (codeOf(error) !== 'UNCHANGED_SINCE_FAILURE') throw error;
+    const code = codeOf(error);
+    if (code !== 'UNCHANGED_SINCE_FAILURE' && code !== 'PULL_REQUEST_NOT_ENQUEUEABLE') throw error;
+    const record = await readResult(context, place, number).catch(() => undefined);
+    const hasLanded = record?.state === 'MERGED' && record.prSha === checkout.sha;
+    if (record === undefined || (code === 'PULL_REQUEST_NOT_ENQUEUEABLE' && !hasLanded)) throw error;
     say(`sluice: ${(error as CliError).message}`);
-    return { place, record: await readResult(context, place, number) };
+    return { place, record, isOver: true };
   }
 }
 
@@ -109,7 +116,7 @@ async function findOpened(context: Context, place: Place, { head, branch, number
   const pr = number === undefined ? { branch: branch as string } : { number };
   const found = await context.call('findPullRequest', { ...place, pr }).catch((error: unknown) => {
     if (number !== undefined || codeOf(error) !== 'PULL_REQUEST_NOT_FOUND') throw error;
-    const open = `Push the branch and open a pull request into ${place.targetBranch} at the forge. Then: sluice land`;
+    const open = `If it has not landed, push the branch and open a pull request into ${place.targetBranch} at the forge. Then: sluice land`;
     throw new CliError(EXIT.refused, `The branch here has no open pull request. ${open}`, (error as CliError).problem);
   });
   if (found.prSha !== head)
@@ -138,13 +145,17 @@ async function waitForResult(context: Context, { place, record }: Landing, timeo
     const last = await waitUntilDecided(context, { place, record }, { progress, until });
     progress.close();
     if (last === undefined) progress.note(`#${prNumber} is still in the queue. Stopped waiting.`);
-    const told = last ?? (await readResult(context, place, prNumber));
-    context.show(told, () => formatResult(told));
-    process.exitCode = last === undefined ? TIMED_OUT : exitCodeOf(told.result);
+    tell(context, last ?? (await readResult(context, place, prNumber)));
+    if (last === undefined) process.exitCode = TIMED_OUT;
   } finally {
     process.off('SIGINT', stop);
     progress.close();
   }
+}
+
+function tell(context: Context, record: EntryRecord): void {
+  context.show(record, () => formatResult(record));
+  process.exitCode = exitCodeOf(record.result);
 }
 
 /** The targets of a new head may be on their way. */
