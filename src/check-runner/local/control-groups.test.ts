@@ -67,7 +67,7 @@ describe('control groups of checks', () => {
     assert.deepEqual(own.names, ['server']);
   });
 
-  it('limit only what was asked for, with the files that the kernel has [R99]', async () => {
+  it('limit memory or processors alone, as the settings say, with the files that the kernel has [R99]', async () => {
     const limits: readonly [Limits, controllers: string, expected: Readonly<Record<string, string>>][] = [
       [{ memory: undefined, cpus: 0.5 }, 'cpu', { 'cpu.max': '50000 100000' }],
       [
