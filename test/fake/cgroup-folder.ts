@@ -12,7 +12,7 @@ const OF_MACHINE = 'low 0\nhigh 0\nmax 0\noom 0\noom_kill 1\noom_group_kill 0\n'
  */
 export class CgroupFolder {
   readonly path: string;
-  /** What the kernel would have refused. */
+  /** Writes that the kernel would have refused. */
   readonly refused: string[] = [];
   /** The files of each group of a check that is gone, as they were at the end. */
   readonly gone: Readonly<Record<string, string>>[] = [];

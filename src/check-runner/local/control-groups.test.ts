@@ -34,7 +34,7 @@ function aFolder(options?: ConstructorParameters<typeof CgroupFolder>[1]): Cgrou
   return folder;
 }
 
-/** What the log of a server says at its start. */
+/** With the warnings of a server at its start. */
 async function open(own: string | undefined, limits = LIMITS) {
   const warnings: string[] = [];
   const warn = (_: unknown, text: string) => void warnings.push(text);

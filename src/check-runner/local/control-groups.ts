@@ -7,7 +7,7 @@ import { Fault } from '../../lib/fault.ts';
 import type { Log } from '../../lib/log.ts';
 import { readStat } from '../../lib/proc.ts';
 
-/** What each check may use. */
+/** The most that one check may use. */
 export interface Limits {
   /** As the kernel reads it: 4G. */
   readonly memory: string | undefined;
