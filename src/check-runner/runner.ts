@@ -104,6 +104,8 @@ export type JobEnd =
   /** Ended by a signal that the runner did not send. */
   | { readonly kind: 'killed'; readonly signal: string }
   | { readonly kind: 'timed_out' }
+  /** Killed by the kernel at the limit of its memory. */
+  | { readonly kind: 'out_of_memory'; readonly memory: string }
   /** The job can never be run. */
   | { readonly kind: 'impossible'; readonly problem: string }
   /** The caller stopped the job. */

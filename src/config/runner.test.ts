@@ -40,6 +40,20 @@ describe('the configuration of the runner', () => {
     assert.equal(problemsOf({ SLUICE_RUNNER_PROTECTION: 'docker' }).length, 1);
   });
 
+  it('takes limits for a check, and none by default [R99]', () => {
+    const limitsOf = (environment: Record<string, string>) => {
+      const parsed = parseConfig(environment);
+      return 'config' in parsed ? parsed.config.runner.limits : undefined;
+    };
+    assert.deepEqual(limitsOf({}), { memory: undefined, cpus: undefined });
+    const limits = limitsOf({ SLUICE_RUNNER_MEMORY: '4G', SLUICE_RUNNER_CPUS: '0.5' });
+    assert.deepEqual(limits, { memory: '4G', cpus: 0.5 });
+    for (const memory of ['4', '0G', '4 G', '4GB', '-1G', 'max'])
+      assert.equal(problemsOf({ SLUICE_RUNNER_MEMORY: memory }).length, 1, memory);
+    for (const cpus of ['0', '0.00', '-1', '2.', '1e3', 'max', '50%'])
+      assert.equal(problemsOf({ SLUICE_RUNNER_CPUS: cpus }).length, 1, cpus);
+  });
+
   it('says what became of the user for all checks [R41]', () => {
     const [problem = ''] = problemsOf({ SLUICE_RUNNER_USER: 'nobody' });
     assert.match(problem, /^SLUICE_RUNNER_USER is not read any more.*SLUICE_RUNNER_UIDS/);

@@ -11,6 +11,7 @@ export function parseRunner(read: Read) {
     trustsAll: read('SLUICE_RUNNER_TRUST') === 'all',
     uids: parseRange(read('SLUICE_RUNNER_UIDS') ?? VARIABLES.SLUICE_RUNNER_UIDS.default),
     processes: Number(read('SLUICE_RUNNER_PROCESSES') ?? VARIABLES.SLUICE_RUNNER_PROCESSES.default),
+    limits: { memory: read('SLUICE_RUNNER_MEMORY'), cpus: parseCpus(read('SLUICE_RUNNER_CPUS')) },
     tools: parseFolders(read('SLUICE_RUNNER_TOOLS')),
     caches: parseFolders(read('SLUICE_RUNNER_CACHES')),
     cacheBytes: Number(read('SLUICE_CACHE_BYTES') ?? VARIABLES.SLUICE_CACHE_BYTES.default),
@@ -31,6 +32,12 @@ export const RUNNER_RULES = {
     const reserved = RESERVED_UIDS.find((uid) => first <= uid && uid <= last);
     return reserved === undefined ? undefined : `must not contain ${reserved}, which is not for one program alone`;
   },
+  SLUICE_RUNNER_MEMORY: (given: string): string | undefined =>
+    /^[1-9]\d{0,5}[MGT]$/.test(given) ? undefined : `must be an amount such as 512M or 4G, not "${given}"`,
+  SLUICE_RUNNER_CPUS: (given: string): string | undefined =>
+    /^\d{1,4}(?:\.\d{1,2})?$/.test(given) && Number(given) > 0
+      ? undefined
+      : `must be a number such as 2 or 0.5, not "${given}"`,
   SLUICE_RUNNER_TOOLS: checkFolders,
   SLUICE_RUNNER_CACHES: checkFolders,
 };
@@ -44,6 +51,10 @@ export const RUNNER_REMOVED: Readonly<Record<string, string>> = {
 function parseRange(text: string): { readonly first: number; readonly last: number } {
   const [, first, last] = /^(\d{1,10})-(\d{1,10})$/.exec(text) ?? [];
   return { first: Number(first), last: Number(last) };
+}
+
+function parseCpus(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Number(text);
 }
 
 function parseFolders(text: string | undefined): readonly string[] {

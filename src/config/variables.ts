@@ -164,6 +164,14 @@ export const VARIABLES = {
     { min: 16, max: 1_000_000 },
     'How many processes and threads one protected check may have.',
   ),
+  SLUICE_RUNNER_MEMORY: text(
+    'unset: no limit',
+    'How much memory one check may have, such as 512M or 4G. Needs cgroup v2: see runner.md.',
+  ),
+  SLUICE_RUNNER_CPUS: text(
+    'unset: no limit',
+    'How many processors one check may use, such as 2 or 0.5. Needs cgroup v2: see runner.md.',
+  ),
   SLUICE_RUNNER_TOOLS: text(
     'unset',
     'Further folders that checks in a sandbox can read, with colons between them. System folders and those of PATH need not be named.',

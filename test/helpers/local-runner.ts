@@ -26,6 +26,7 @@ export async function aRunner(
     wanted: kind,
     uids: UIDS,
     processes: 2_048,
+    limits: { memory: undefined, cpus: undefined },
     tools: [],
     caches: [],
     secrets: [],

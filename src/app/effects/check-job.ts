@@ -213,6 +213,11 @@ function describeEnd(end: JobEnd, facts: { readonly timeoutMinutes: number; read
       return { conclusion: 'CANCELLED', text: `Ended by ${end.signal} from outside ${after}.` };
     case 'timed_out':
       return { conclusion: 'TIMED_OUT', text: `Did not end within ${facts.timeoutMinutes} minutes, and was killed.` };
+    case 'out_of_memory':
+      return {
+        conclusion: 'ERROR',
+        text: `Killed ${after}: it needed more than ${end.memory} of memory (SLUICE_RUNNER_MEMORY).`,
+      };
     case 'impossible':
       return { conclusion: 'FAILURE', text: end.problem };
     case 'stopped':

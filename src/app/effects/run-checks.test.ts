@@ -71,11 +71,12 @@ describe('checks of the built-in runner', () => {
     assert.match(await logOf(world, 'unit'), /\$ run unit\nhello\n\n\[Sluice\] Passed after 0.0 s.\n$/);
   });
 
-  it('[R1] [R31] say how they ended', async () => {
+  it('[R1] [R31] [R100] say how they ended', async () => {
     const ends = [
       [{ kind: 'exited', code: 3 }, 'FAILURE', /Failed with exit code 3/],
       [{ kind: 'exited', code: 127 }, 'FAILURE', /Failed with exit code 127 \(a command was not found\)/],
       [{ kind: 'timed_out' }, 'TIMED_OUT', /Did not end within 60 minutes/],
+      [{ kind: 'out_of_memory', memory: '4G' }, 'ERROR', /needed more than 4G of memory \(SLUICE_RUNNER_MEMORY\)/],
       [{ kind: 'killed', signal: 'SIGKILL' }, 'CANCELLED', /Ended by SIGKILL from outside/],
     ] as const;
     for (const [end, conclusion, words] of ends) {

@@ -8,6 +8,7 @@ import { Semaphore } from '../../lib/semaphore.ts';
 import type { CheckCaches, CheckRunner, Job, JobEnd, ProtectionKind, RunnerSafety } from '../runner.ts';
 import { CacheFolder } from './cache-folder.ts';
 import { type Choice, chooseProtection, type ProtectionOptions } from './choose-protection.ts';
+import { type ControlGroup, type ControlGroups, type Limits, openControlGroups } from './control-groups.ts';
 import { beginCache, type UsedCache } from './job-cache.ts';
 import { findLeftFiles, markTime } from './left-files.ts';
 import { innerMarkOf, ProcessTree, type TreeExit } from './process-tree.ts';
@@ -33,6 +34,9 @@ export interface LocalRunnerOptions extends ProtectionOptions {
   readonly trustsAll: boolean;
   /** The folder of the caches of checks, and how much they may take. */
   readonly kept: { readonly folder: string; readonly limitBytes: number };
+  readonly limits: Limits;
+  /** The control group of the server, where it is not the kernel that says which. */
+  readonly ownGroup?: string;
   readonly log: Log;
 }
 
@@ -56,7 +60,9 @@ export async function createLocalRunner(options: LocalRunnerOptions): Promise<Ch
     const limitBytes = safety.closesNetwork ? options.kept.limitBytes : 0;
     const caches = new CacheFolder({ ...options.kept, limitBytes, log });
     await caches.open();
-    return new LocalRunner({ protection, safety, jobs: atOnce, log, work, caches });
+    const { memory } = options.limits;
+    const groups = await openControlGroups(options.limits, { log, own: options.ownGroup });
+    return new LocalRunner({ protection, safety, jobs: atOnce, log, work, caches, groups, memory });
   } catch (error) {
     await removeWorkFolder(work.path).catch(() => undefined);
     throw error;
@@ -89,6 +95,8 @@ interface Parts {
   readonly log: Log;
   readonly work: WorkFolder;
   readonly caches: CacheFolder;
+  readonly groups: ControlGroups | undefined;
+  readonly memory: string | undefined;
 }
 
 class LocalRunner implements CheckRunner {
@@ -189,12 +197,22 @@ class LocalRunner implements CheckRunner {
     }
   }
 
-  async #execute(job: Job, folder: JobFolder, of: Whom & { readonly mark: string }): Promise<JobEnd> {
+  async #execute(job: Job, folder: JobFolder, of: Execution): Promise<JobEnd> {
+    const { groups, log } = this.#parts;
+    const group = await groups?.create();
+    try {
+      return await this.#executeIn(group, job, folder, of);
+    } finally {
+      if ((await group?.remove()) === false) log.warn({}, 'could not remove the control group of a check');
+    }
+  }
+
+  async #executeIn(group: ControlGroup | undefined, job: Job, folder: JobFolder, of: Execution): Promise<JobEnd> {
     const { user, mark, stop } = of;
     const wrapped = await this.#wrap(job, folder, mark);
     const environment = { ...passedOn(), ...wrapped.variables, ...job.variables };
     const onOutput = (bytes: Buffer) => job.onOutput(bytes);
-    const tree = new ProcessTree({ wrapped, folder: folder.tree, environment, mark, user, onOutput });
+    const tree = new ProcessTree({ wrapped, folder: folder.tree, environment, mark, user, group, onOutput });
     let isTimedOut = false;
     const timer = setTimeout(() => {
       isTimedOut = true;
@@ -207,6 +225,9 @@ class LocalRunner implements CheckRunner {
       const exit = await tree.end();
       if (stop.aborted) return { kind: 'stopped' };
       if (isTimedOut) return { kind: 'timed_out' };
+      const { memory } = this.#parts;
+      if (memory !== undefined && exit.code !== 0 && (await group?.hasOutgrownMemory()) === true)
+        return { kind: 'out_of_memory', memory };
       if (tree.complaint !== undefined) throw noSandbox(tree.complaint);
       return endOf(exit, this.safety.closesNetwork);
     } finally {
@@ -229,6 +250,10 @@ class LocalRunner implements CheckRunner {
 interface Whom {
   readonly user: User | undefined;
   readonly stop: AbortSignal;
+}
+
+interface Execution extends Whom {
+  readonly mark: string;
 }
 
 /** Reports are taken only from a command that ended by itself. A stopped one may have written half of them. */

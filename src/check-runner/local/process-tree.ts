@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '../../lib/fault.ts';
 import { killMarked, MARK, signalMarked } from '../../lib/marked-processes.ts';
 import { forEachProcess, kill, readProc, readStat } from '../../lib/proc.ts';
+import type { ControlGroup } from './control-groups.ts';
 import type { Wrapped } from './protection.ts';
 import type { User } from './user.ts';
 
@@ -16,6 +17,10 @@ exec 3<&0 </dev/null 2>&1
 { trap "" TERM; read -r _ <&3; kill -TERM 0; sleep 1; kill -KILL 0; } >/dev/null 2>&1 4>&- &
 exec 3<&-
 exec "$@"`;
+
+/** A line comes when the process is in its control group, and nothing when the server died before. */
+const GATED = `
+read -r _ || exit 1${WATCHED}`;
 
 /** Time to clean up after SIGTERM. */
 const GRACE_MS = 3_000;
@@ -33,6 +38,8 @@ interface TreeOptions {
   readonly mark: string;
   /** The file descriptor 4 of the command: a file that it reads, or a pipe that it writes. */
   readonly channel?: number | 'pipe';
+  /** Everything of this tree is in it. */
+  readonly group?: ControlGroup | undefined;
   onOutput(bytes: Buffer): Promise<void>;
 }
 
@@ -50,6 +57,7 @@ export class ProcessTree {
   readonly #child: ChildProcess;
   readonly #exit: Promise<TreeExit>;
   readonly #output: Promise<void>;
+  readonly #admitted: Promise<void>;
   readonly #mark: string;
   readonly #token: Buffer | undefined;
   #init: Promise<Init | undefined> = Promise.resolve(undefined);
@@ -58,11 +66,11 @@ export class ProcessTree {
   #isOver = false;
 
   constructor(options: TreeOptions) {
-    const { wrapped, folder, environment, user, mark, channel, onOutput } = options;
+    const { wrapped, folder, environment, user, mark, channel, group, onOutput } = options;
     this.#mark = mark;
     this.#token = wrapped.token === undefined ? undefined : Buffer.from(wrapped.token);
     this.#hasBegun = this.#token === undefined;
-    this.#child = start(wrapped.argv, {
+    this.#child = start(group === undefined ? WATCHED : GATED, wrapped.argv, {
       cwd: folder,
       env: { ...environment, [MARK]: mark },
       stdio: ['pipe', 'pipe', 'ignore', ...(channel === undefined ? [] : (['ignore', channel] as const))],
@@ -75,11 +83,14 @@ export class ProcessTree {
     this.#exit.catch(() => undefined);
     this.#output = readAll(this.#child, (bytes) => this.#pass(bytes, onOutput));
     this.#output.catch(() => undefined);
+    this.#admitted = group === undefined ? Promise.resolve() : this.#admit(group);
+    this.#admitted.catch(() => undefined);
   }
 
   /** Resolves after the command has exited, its remaining processes are killed and its output is complete. */
   async end(): Promise<TreeExit> {
     try {
+      await this.#admitted;
       return await this.#exit;
     } finally {
       this.#kill('SIGKILL');
@@ -90,6 +101,17 @@ export class ProcessTree {
       const timer = setTimeout(() => this.#child.stdout?.destroy(), OUTPUT_MS);
       await this.#output.finally(() => clearTimeout(timer));
       this.#child.stdin?.destroy();
+    }
+  }
+
+  // SPEC R99
+  async #admit(group: ControlGroup): Promise<void> {
+    if (this.#child.pid === undefined) return;
+    try {
+      await group.admit(this.#child.pid);
+      this.#child.stdin?.write('\n');
+    } catch (cause) {
+      throw notStarted(cause);
     }
   }
 
@@ -138,9 +160,9 @@ export class ProcessTree {
   }
 }
 
-function start(argv: readonly string[], options: SpawnOptions): ChildProcess {
+function start(script: string, argv: readonly string[], options: SpawnOptions): ChildProcess {
   try {
-    return spawn('/bin/sh', ['-c', WATCHED, 'sh', ...argv], options);
+    return spawn('/bin/sh', ['-c', script, 'sh', ...argv], options);
   } catch (cause) {
     // Some spawn errors are thrown, others are emitted.
     throw notStarted(cause);
