@@ -39,6 +39,22 @@ describe('a queue on GitHub', { concurrency: 4 }, () => {
     await untilTidy(world);
   });
 
+  test('a failed shard removes a pull request while the required check runs, and stops its CI runs [V83]', async () => {
+    const shard = { name: 'test (*)', app: 'github-actions' };
+    const world = await aWorld({ requiredStatuses: ['build'], failFastStatuses: [shard] });
+    const pr = await world.open();
+    world.say(pr, '/sluice merge');
+    const { sha, branch } = await world.untilTestBranch(pr);
+    const run = world.github.startRun(world.repository, { sha, branch, event: 'push' });
+    world.report(sha, 'success', 'test (1)');
+    world.report(sha, 'failure', 'test (2)');
+    await world.untilState(pr, 'FAILED');
+    await untilTold(world, pr, 'Failed and removed');
+    assert.match(world.sticky(pr) ?? '', /`test \(2\)` failed/);
+    await until('the run is stopped', TOLD_MS, async () => run.conclusion);
+    assert.equal(run.conclusion, 'cancelled');
+  });
+
   test('a report of an abandoned run changes nothing [C11] [G35]', async () => {
     const world = await aWorld();
     const { github } = world;
