@@ -63,9 +63,9 @@ const REPLACED = {
  * feature alone, by no more than the feature was granted.
  */
 const BUDGET: Readonly<Record<string, number>> = {
-  'src without the page, bench, scripts and examples': 771_200,
+  'src without the page, bench, scripts and examples': 771_972,
   'the page': 60_320,
-  tests: 801_200,
+  tests: 802_040,
 };
 
 /** Below its budget by more than this share, a part has shrunk, and the budget follows. */
