@@ -18,7 +18,7 @@ describe('the savings of rules for lanes', () => {
     assert.ok(queue);
     const past = new Past(app.queues, queue.id, clock.now() - 20 * HOUR_MS);
     // As computed ones, without the questions that those would have answered first.
-    const barred = { kind: 'all', cause: 'computed', by: { code: 'BARRIER', name: 'lock' } } as const;
+    const everything = { kind: 'all', cause: 'computed', by: { code: 'BARRIER', name: 'lock' } } as const;
     const lists = ['web', 'api'].map((name) => ({ kind: 'list', digest: name, count: 1, targets: [name] }) as const);
     const candidates = async () => {
       const loaded = await app.queues.find(queue.id);
@@ -27,7 +27,7 @@ describe('the savings of rules for lanes', () => {
     // The first of four takes long, and the others wait for it.
     for (let minute = 0; minute < 400; minute += 40) {
       for (let index = 0; index < 4; index += 1)
-        await past.submit(minute, minute / 10 + index + 1, undefined, index === 0 ? barred : lists[index % 2]);
+        await past.submit(minute, minute / 10 + index + 1, undefined, index === 0 ? everything : lists[index % 2]);
       const [, ...others] = await candidates();
       for (const { number: candidate } of others) {
         const commit = { sha: `sha of ${candidate}`, tree: `tree of ${candidate}`, sources: SOURCES };

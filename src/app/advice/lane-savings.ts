@@ -15,7 +15,7 @@ export interface Saving extends Reason {
   readonly p50MinutesWithout: number;
 }
 
-/** What rules for the barrier and the target would save that most often put two pull requests into one lane. */
+/** The savings of rules for the barrier and the target that most often put two pull requests into one lane. */
 // SPEC T20
 export async function findSavings(
   app: App,
