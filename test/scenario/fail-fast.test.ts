@@ -84,8 +84,9 @@ describe('judgements of fail-fast checks', () => {
     const told = play(ON)`submit A; fail A by=shard-1; waive A by=shard-1; pass A → A=merged`;
     assert.equal(told.ended.get(numberOf('A'))?.landed?.waived, undefined);
     play(ON)`
-      hold landings; submit A; fail A by=shard-1; pass A → A=passed
-      deny A by=shard-1; release landings                → A=merged
+      submit A B; fail A+B by=shard-1; pass A+B → B=passed
+      deny A+B by=shard-1                       → B=passed
+      pass A                                    → AB=merged
     `;
   });
 
