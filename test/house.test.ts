@@ -63,9 +63,9 @@ const REPLACED = {
  * feature alone, by no more than the feature was granted.
  */
 const BUDGET: Readonly<Record<string, number>> = {
-  'src without the page, bench, scripts and examples': 771_300,
+  'src without the page, bench, scripts and examples': 774_300,
   'the page': 60_320,
-  tests: 801_700,
+  tests: 805_600,
 };
 
 /** Below its budget by more than this share, a part has shrunk, and the budget follows. */

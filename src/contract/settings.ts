@@ -151,8 +151,9 @@ function inputSchema(name: SettingName, initial: unknown): TSchema {
     }
     case 'statuses': {
       const statuses = Type.Array(RequiredStatus, { maxItems: spec.maxItems, uniqueItems: true });
-      const message = `must be a list of at most ${spec.maxItems} different names, or { name, app } where one app must report it, or null`;
-      return Type.Union([statuses, Type.Null()], { ...note, 'x-sluice-message': message });
+      const message = `must be a list of at most ${spec.maxItems} different names, or { name, app } where one app must report it`;
+      if (!spec.nullable) return { ...statuses, ...note, 'x-sluice-message': message };
+      return Type.Union([statuses, Type.Null()], { ...note, 'x-sluice-message': `${message}, or null` });
     }
     case 'batchingRules':
       return Type.Array(BatchingRule, { ...note, maxItems: spec.maxItems });
@@ -178,7 +179,7 @@ function outputSchema(name: SettingName): TSchema {
     case 'names':
       return Type.Array(Type.String(), note);
     case 'statuses':
-      return nullableList(RequiredStatus, spec.text);
+      return spec.nullable ? nullableList(RequiredStatus, spec.text) : Type.Array(RequiredStatus, note);
     case 'batchingRules':
       return Type.Array(
         record('BatchingRuleSetting', 'Keeps pull requests out of batches.', {

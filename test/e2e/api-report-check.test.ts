@@ -47,6 +47,17 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
     assert.equal((await queue.getQueue()).enqueuedPullRequests.length, 1);
   });
 
+  test('a failed fail-fast check fails the run before the required one has ended [V83]', async () => {
+    const { ci, number, run } = await underTest({ failFastStatuses: ['shard *'] });
+    await ci.report(run, 'SUCCESS', { name: 'test', status: 'IN_PROGRESS', conclusion: undefined });
+    const running = await ci.report(run, 'SUCCESS', { name: 'shard 1' });
+    assert.equal(running.status, 'IN_PROGRESS');
+    const failed = await ci.report(run, 'FAILURE', { name: 'shard 2', summary: '3 tests failed.' });
+    assert.equal(failed.status, 'FAILED');
+    const entry = await ci.untilState(number, 'FAILED');
+    assert.match(entry.explanation?.summary ?? '', /shard 2 failed/);
+  });
+
   test('the status pending of commit statuses is taken as QUEUED', async () => {
     const { ci, run } = await underTest();
     const answer = await ci.report(run, '', { status: 'pending', conclusion: undefined });

@@ -172,12 +172,16 @@ describe('a repository of a GitHub', () => {
     const own = [{ name: 'unit', app: 'github-actions' }];
     assert.deepEqual((await server.api.ok<QueueView>('getQueue', ref)).requiredStatuses, own);
     assert.deepEqual((await trunk.ok<QueueView>('getQueue', ref)).requiredStatuses, ['unit']);
-    const named = { ...ref, requiredStatuses: ['unit', 'lint'] };
-    assert.deepEqual((await trunk.ok<QueueView>('updateQueue', named)).requiredStatuses, ['unit', 'lint']);
-    assert.deepEqual((await server.api.ok<QueueView>('getQueue', ref)).requiredStatuses, [...own, 'lint']);
+    const shards = [{ name: 'test (*)', app: 'github-actions' }];
+    await server.api.ok('updateQueue', { ...ref, failFastStatuses: shards });
+    const named = { ...ref, requiredStatuses: ['unit', 'lint'], failFastStatuses: ['test (*)'] };
+    const shown = await trunk.ok<QueueView>('updateQueue', named);
+    assert.deepEqual([shown.requiredStatuses, shown.failFastStatuses], [['unit', 'lint'], ['test (*)']]);
+    const kept = await server.api.ok<QueueView>('getQueue', ref);
+    assert.deepEqual([kept.requiredStatuses, kept.failFastStatuses], [[...own, 'lint'], shards]);
     for (const odd of [[{ name: 'unit' }], [{ name: 'unit', app: 'A b' }], ['unit', ...own]])
       await server.api.refused('400 VALIDATION_FAILED', 'updateQueue', { ...ref, requiredStatuses: odd });
-    await server.api.ok('updateQueue', { ...ref, requiredStatuses: own });
+    await server.api.ok('updateQueue', { ...ref, requiredStatuses: own, failFastStatuses: [] });
   });
 
   it('has pull requests that are found by their branch [G98]', async () => {

@@ -60,7 +60,10 @@ describe('a queue on GitHub', { concurrency: 4 }, () => {
     git('checkout', '-q', '-b', 'other');
     const none = await land();
     assert.equal(none.code, 1);
-    assert.match(none.err, /no open pull request\. Push the branch and open a pull request into main at the forge\./);
+    assert.match(
+      none.err,
+      /no open pull request\. If it has not landed, push the branch and open a pull request into main at the forge\./,
+    );
     git('checkout', '-q', '--detach');
     assert.match((await land()).err, /HEAD is detached\. Say which pull request: --pr 7/);
     const next = await world.open();
@@ -68,6 +71,22 @@ describe('a queue on GitHub', { concurrency: 4 }, () => {
       (await land('--pr', `${next.number}`)).err,
       /is at [0-9a-f]{40}, and HEAD here is [0-9a-f]{40}\. Push first/,
     );
+  });
+
+  test('a failed shard removes a pull request while the required check runs, and stops its CI runs [V83]', async () => {
+    const shard = { name: 'test (*)', app: 'github-actions' };
+    const world = await aWorld({ requiredStatuses: ['build'], failFastStatuses: [shard] });
+    const pr = await world.open();
+    world.say(pr, '/sluice merge');
+    const { sha, branch } = await world.untilTestBranch(pr);
+    const run = world.github.startRun(world.repository, { sha, branch, event: 'push' });
+    world.report(sha, 'success', 'test (1)');
+    world.report(sha, 'failure', 'test (2)');
+    await world.untilState(pr, 'FAILED');
+    await untilTold(world, pr, 'Failed and removed');
+    assert.match(world.sticky(pr) ?? '', /`test \(2\)` failed/);
+    await until('the run is stopped', TOLD_MS, async () => run.conclusion);
+    assert.equal(run.conclusion, 'cancelled');
   });
 
   test('a report of an abandoned run changes nothing [C11] [G35]', async () => {

@@ -57,6 +57,20 @@ describe('the built-in runner', () => {
     await untilState(queue, second, 'MERGED');
   });
 
+  it('[V83] ends a required check when a fail-fast one has failed', async () => {
+    const checks = [
+      { name: 'lint', command: 'false' },
+      { name: 'slow', command: 'sleep 600' },
+    ];
+    const queue = await aCheckedQueue(world, checks, {
+      settings: { requiredStatuses: ['slow'], failFastStatuses: ['l*'] },
+    });
+    const number = await queue.submitOne();
+    await untilState(queue, number, 'FAILED');
+    assert.match((await queue.get(number, { includeExplanation: true })).explanation?.summary ?? '', /lint failed/);
+    await assertNothingLeft(world.server);
+  });
+
   it('[C31] refuses reports of others about its own checks', async () => {
     const queue = await aCheckedQueue(world, [{ name: 'test', command: 'sleep 1; exit 1' }]);
     const number = await queue.submitOne();

@@ -1,6 +1,7 @@
 import type { Candidate } from '../../engine/model/candidate.ts';
 import type { Check } from '../../engine/model/check.ts';
 import { type Entry, isAdmitted } from '../../engine/model/queue.ts';
+import { isFailFast } from '../../engine/model/required.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import { type FoundQueue, toForgeRepository } from '../core/find-queue.ts';
 import { requestPullRequestPoll } from '../core/request-poll.ts';
@@ -59,7 +60,8 @@ function mayDecide({ required, checks }: Candidate, { check: name, startedAt }: 
   const isFinished = (each: string, since = 0) =>
     checks.some((check) => check.name === each && isConfirmed(check) && (check.startedAt ?? 0) >= since);
   if (name === undefined) return names.some((each) => !isFinished(each));
-  return names.includes(name) && !(startedAt !== undefined && isFinished(name, startedAt));
+  const isDecisive = names.includes(name) || isFailFast(required, name);
+  return isDecisive && !(startedAt !== undefined && isFinished(name, startedAt));
 }
 
 function isConfirmed({ status, isUnconfirmed }: Check): boolean {

@@ -1,7 +1,7 @@
 import type { Candidate } from '../../engine/model/candidate.ts';
 import { type Check, verdictOfCheck, withReport } from '../../engine/model/check.ts';
 import { findCandidate, type Queue } from '../../engine/model/queue.ts';
-import { appFor, isReportedBy } from '../../engine/model/required.ts';
+import { appFor, isFailFast, isReportedBy } from '../../engine/model/required.ts';
 import type { CheckReport } from '../../forge/hosting.ts';
 import { reportOfCheck } from '../../forge/report-of-check.ts';
 import { valuesOf } from '../../lib/int-map.ts';
@@ -84,11 +84,12 @@ export function unconfirmedIn({ checks }: Candidate): readonly string[] {
   return checks.flatMap(({ name, isUnconfirmed }) => (isUnconfirmed === true ? name : []));
 }
 
-/** Required checks come first, and are never cut off by the limit. */
+/** Checks that may decide come first, and are never cut off by the limit. */
 function checksOf({ required }: Candidate, reports: readonly CheckReport[]): readonly Omit<Check, 'reportedAt'>[] {
   const names = required?.names ?? [];
   const others = [...new Set(reports.map(({ name }) => name))].filter((name) => !names.includes(name));
-  return [...names, ...others.slice(0, MAX_OTHERS)].flatMap((name) => {
+  const [failFast, shown] = [true, false].map((is) => others.filter((name) => isFailFast(required, name) === is));
+  return [...names, ...(failFast ?? []), ...(shown ?? []).slice(0, MAX_OTHERS)].flatMap((name) => {
     const report = reportOfCheck(reports, name, required && appFor(required, name));
     return report === undefined ? [] : [report];
   });

@@ -90,7 +90,7 @@ interface Place {
   readonly repository: Repository;
 }
 
-/** The required checks that failed in a candidate, also waived ones, with their failed tests. */
+/** The checks that failed in a candidate, also waived ones, with their failed tests. */
 async function collectFailures(
   place: Place,
   queueId: LoadedQueue['id'],
@@ -98,7 +98,7 @@ async function collectFailures(
 ): Promise<readonly FailedCheck[]> {
   const candidateId = candidateIdOf(queueId, candidate.number);
   const blamed = new Set(candidate.failure?.checks);
-  const failed = (candidate.required?.names ?? []).flatMap((name) => {
+  const failed = [...new Set([...(candidate.required?.names ?? []), ...blamed])].flatMap((name) => {
     const check = candidate.checks.find((each) => each.name === name);
     const isFailed = verdictOfCheck(check) === 'failed' || (check !== undefined && isWaived(check));
     return isFailed || blamed.has(name) ? [{ name, check }] : [];

@@ -133,6 +133,8 @@ function queueEvent(caller: Caller, { act, row, at, data }: QueueAct): FeedDraft
   return actEvent(at, { type: `queue.${act}`, actor: actorFor(caller), text, data }, place);
 }
 
+const STATUS_LISTS = ['requiredStatuses', 'failFastStatuses'] as const;
+
 /** Some settings make no sense on plain git, which the settings table does not know. */
 // SPEC S5, S6
 function checkChanges(settings: Partial<QueueSettings>, repository: Repository): Refusal | undefined {
@@ -140,8 +142,9 @@ function checkChanges(settings: Partial<QueueSettings>, repository: Repository):
   if (repository.host === PLAIN_GIT_HOST && settings.landingMode === 'API') {
     errors.push({ path: '/landingMode', message: 'must be PUSH: plain git has no merge API' });
   }
-  if (repository.host === PLAIN_GIT_HOST && settings.requiredStatuses?.some((status) => typeof status !== 'string')) {
-    errors.push({ path: '/requiredStatuses', message: 'must be names alone: plain git has no apps' });
+  for (const list of STATUS_LISTS) {
+    if (repository.host !== PLAIN_GIT_HOST || !settings[list]?.some((status) => typeof status !== 'string')) continue;
+    errors.push({ path: `/${list}`, message: 'must be names alone: plain git has no apps' });
   }
   return refuseFields(errors);
 }
@@ -236,13 +239,18 @@ function withReading(queue: Queue, input: UpdateQueue): Partial<QueueSettings> {
   return {
     ...changes,
     ...(reads && present.bisectionConcurrency === null ? { bisectionConcurrency: present.concurrency } : {}),
-    ...(changes.requiredStatuses ? { requiredStatuses: withApps(present, changes.requiredStatuses) } : {}),
+    ...Object.fromEntries(
+      STATUS_LISTS.flatMap((list) => (changes[list] ? [[list, withApps(present[list], changes[list])]] : [])),
+    ),
   };
 }
 
 // SPEC G126
-function withApps({ requiredStatuses }: QueueSettings, named: readonly RequiredStatus[]): readonly RequiredStatus[] {
-  const known = (name: RequiredStatus) => requiredStatuses?.find((status) => nameOf(status) === name);
+function withApps(
+  present: readonly RequiredStatus[] | null,
+  named: readonly RequiredStatus[],
+): readonly RequiredStatus[] {
+  const known = (name: RequiredStatus) => present?.find((status) => nameOf(status) === name);
   return named.map((status) => known(status) ?? status);
 }
 

@@ -55,7 +55,7 @@ async function inspectReports(app: App, repository: Repository, queue: Queue | u
   }
   const hasSome = (name: string) =>
     queue.reportDelays.some(({ check, delaysMs }) => check === name && delaysMs.some((ms) => ms !== null));
-  const names = queue.lastPasses.map(({ check }) => check);
+  const names = queue.lastPasses.flatMap(({ check, isFailFast }) => (isFailFast ? [] : check));
   if (names.length === 0) return [];
   const text = names.some(hasSome)
     ? `Test results of ${names.filter(hasSome).join(', ')} come with its runs, so that quarantine counts.`

@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import { isBeingLanded } from '../line/line.ts';
 import { failCandidate, MAX_TRIES, passCandidate, repeatCandidate, replaceCandidate } from '../line/test-run.ts';
-import { type Candidate, failedChecks, openChecks, verdictOf } from '../model/candidate.ts';
+import { type Candidate, failedChecks, openChecks, verdictOf, verdictOfRequired } from '../model/candidate.ts';
 import type { Check } from '../model/check.ts';
 import { isAwaited, JUDGEMENT_MS, MAX_REPETITIONS, NOT_JUDGED, NOTHING_FAILED } from '../model/judgement.ts';
 import type { Queue } from '../model/queue.ts';
@@ -61,7 +61,7 @@ export function mayTakeBack({ purpose, pass }: Candidate): boolean {
 export function reviewPass(work: Work, candidate: Candidate): void {
   const { pass } = candidate;
   if (pass === undefined) return;
-  if (verdictOf(candidate) === 'passed') {
+  if (verdictOfRequired(candidate) === 'passed') {
     keepCandidate(work, { ...candidate, pass: { ...pass, ...excusesOf(candidate) } });
     return;
   }
@@ -147,8 +147,9 @@ function clockOf(candidate: Candidate, testingSince: Instant): Instant {
 
 /** All checks have reported, and only judgements are open. Those end within a minute and are not CI's fault. */
 function isJudging(candidate: Candidate): boolean {
-  const awaited = candidate.checks.filter(isAwaited);
-  return awaited.length > 0 && awaited.length === openChecks(candidate).length;
+  const open = openChecks(candidate);
+  const awaited = candidate.checks.filter((check) => isAwaited(check) && open.includes(check.name));
+  return awaited.length > 0 && awaited.length === open.length;
 }
 
 // SPEC V23

@@ -25,6 +25,7 @@ import { Footprint, targetsOf } from '../model/footprint.ts';
 import { WAITING } from '../model/place.ts';
 import { type Entry, findCandidate, findEntry, mustBeExact, type Queue } from '../model/queue.ts';
 import { noteReportDelays } from '../model/report-delays.ts';
+import { isFailFast } from '../model/required.ts';
 import { candidatesFor, composedWithOf, isFrozen, lineOf, unlanded } from '../model/roster.ts';
 import {
   APPLIED,
@@ -168,18 +169,24 @@ function notePasses(work: Work, { pass, required, checks }: Candidate): void {
   if (pass === undefined || required === undefined) return;
   const known = work.queue.lastPasses;
   const hasPassed = (name: string) =>
-    pass.by === 'reused_run' ||
+    (pass.by === 'reused_run' && required.names.includes(name)) ||
     (pass.by === 'own_run' && checks.some((check) => check.name === name && check.conclusion === 'SUCCESS'));
   const passOf = (name: string): LastPass => {
     const own = checks.find((check) => check.name === name)?.reporter;
     const reporter = own ?? known.find(({ check }) => check === name)?.reporter;
-    return { check: name, candidate: pass.provenBy, ...present({ reporter }) };
+    const mark = isFailFast(required, name) && ({ isFailFast: true } as const);
+    return { check: name, candidate: pass.provenBy, ...present({ reporter }), ...mark };
   };
-  const lastPasses = required.names.flatMap((check) =>
+  const seen = [...checks.map(({ name }) => name), ...known.map(({ check }) => check)];
+  const failFast = [...new Set(seen)].filter((name) => isFailFast(required, name)).slice(0, MAX_FAIL_FAST);
+  const lastPasses = [...required.names, ...failFast].flatMap((check) =>
     hasPassed(check) ? passOf(check) : (known.find((other) => other.check === check) ?? []),
   );
   amend(work, { lastPasses });
 }
+
+/** So many last passes are remembered of fail-fast checks. */
+const MAX_FAIL_FAST = 300;
 
 /** How one entry reached the target branch. */
 interface Move extends Required<LandedEntry> {

@@ -144,7 +144,8 @@ function updateQueue(work: Work, event: QueueUpdated): Outcome {
   amend(work, { state, ...withChange(event), settings: { ...queue.settings, ...others } });
   if (state !== queue.state) tellAll(work);
   if (event.state === 'RUNNING' || isWayOut(queue, event)) resumeHeld(work, event.actor);
-  if (event.settings.requiredStatuses !== undefined) reviewAll(work);
+  const { requiredStatuses, failFastStatuses } = event.settings;
+  if (requiredStatuses !== undefined || failFastStatuses !== undefined) reviewAll(work);
   if (isBusy) amend(work, { state: 'SWITCHING_MODES', modeSwitch: { to: mode, from: state } });
   else if (isSwitch) work.queue = withMode(work.queue, mode);
   return APPLIED;

@@ -3,7 +3,7 @@ import { judge } from '../evidence/judge.ts';
 import { passCandidate } from '../line/test-run.ts';
 import { type Candidate, openChecks } from '../model/candidate.ts';
 import type { RequiredReviewed } from '../model/event.ts';
-import { requiredChecks } from '../model/required.ts';
+import { isFailFast, requiredChecks } from '../model/required.ts';
 import { candidatesOf } from '../model/roster.ts';
 import { APPLIED, ignored, keepCandidate, type Outcome, type Work } from '../model/work.ts';
 import { askForJudgement } from './report-check.ts';
@@ -53,13 +53,14 @@ export function reviewDueAt(candidate: Candidate): Instant | undefined {
  * Drops required checks that no longer exist, and judges the candidate by the rest, also one that they failed. If the required checks cannot be
  * read, the candidate keeps the old ones.
  */
-// SPEC C28
+// SPEC C28, V85
 export function concludeReview(work: Work, candidate: Candidate, { sources }: RequiredReviewed): Outcome {
   if (sources === undefined) return leaveAsItIs(work, candidate, 'What is required cannot be read.');
   const required = requiredChecks(work.queue.settings, sources, work.queue.lastPasses);
   if (!isReviewable(candidate) || candidate.required === undefined)
     return leaveAsItIs(work, candidate, `Candidate ${candidate.number} is ${candidate.state}.`);
-  const isNeeded = (name: string) => typeof required === 'string' || required.names.includes(name);
+  const isNeeded = (name: string) =>
+    typeof required === 'string' || required.names.includes(name) || isFailFast(required, name);
   const decisive = candidate.failure?.checks ?? openChecks(candidate);
   if (typeof required === 'string' || decisive.every(isNeeded)) {
     const why = `Candidate ${candidate.number} waits for nothing that is not required any more.`;

@@ -1,6 +1,6 @@
 import { changedKeys, getIn, listOf, valuesOf } from '../../lib/int-map.ts';
 import { walk } from '../../lib/sorted-list.ts';
-import { type Candidate, contains, isOfLine, verdictOf } from '../model/candidate.ts';
+import { type Candidate, contains, isOfLine, verdictOfRequired } from '../model/candidate.ts';
 import { buildIndex } from '../model/entry-index.ts';
 import { footprintOf, targetsOf } from '../model/footprint.ts';
 import { candidateNumberOf, searchNumberOf } from '../model/place.ts';
@@ -74,7 +74,8 @@ function breachOfCandidate(queue: Queue, candidate: Candidate): string | undefin
   const name = `candidate ${candidate.number}`;
   if (candidate.endedAt !== undefined) return `${name} has ended and is still in the queue`;
   if (candidate.state === 'passed' && candidate.pass === undefined) return `${name} passed without a proof`;
-  if (candidate.pass?.by === 'own_run' && verdictOf(candidate) !== 'passed') return `${name} passed against its checks`;
+  if (candidate.pass?.by === 'own_run' && verdictOfRequired(candidate) !== 'passed')
+    return `${name} passed against its checks`;
   if ((candidate.pass?.waived !== undefined) !== (candidate.pass !== undefined && waivedIn(candidate).length > 0))
     return `${name} hides what it waived`;
   if ((candidate.state === 'failed') !== (candidate.failure !== undefined)) return `${name} failed without a failure`;

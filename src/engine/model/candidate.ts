@@ -5,7 +5,7 @@ import { type Check, type CheckVerdict, verdictOfCheck } from './check.ts';
 import type { JudgedTest } from './judgement.ts';
 import type { PrNumber } from './pull-request.ts';
 import type { ReasonCode } from './reason.ts';
-import type { RequiredChecks } from './required.ts';
+import { isFailFast, type RequiredChecks } from './required.ts';
 import type { QueueSettings } from './settings.ts';
 
 /** Counts from 1 within a queue. The API derives `testRunId` from it. */
@@ -146,6 +146,8 @@ export interface LastPass {
   readonly candidate: CandidateNumber;
   /** The app or account that reported it, if the forge knows. */
   readonly reporter?: string;
+  /** It was not required. */
+  readonly isFailFast?: true;
 }
 
 export interface Failure {
@@ -281,7 +283,7 @@ export function byPlace(a: Candidate, b: Candidate): number {
  * fail.
  */
 // SPEC V1
-export function verdictOf(candidate: Candidate): CheckVerdict {
+export function verdictOfRequired(candidate: Candidate): CheckVerdict {
   const { required, checks } = candidate;
   if (required === undefined) return 'pending';
   const verdicts = required.names.map((name) => verdictOfCheck(checks.find((check) => check.name === name)));
@@ -290,13 +292,26 @@ export function verdictOf(candidate: Candidate): CheckVerdict {
   return undecided ?? 'passed';
 }
 
-/** The required checks that failed or, if none did, those without a result that counts. */
-export function failedChecks({ required, checks }: Candidate): string[] {
+export function verdictOf(candidate: Candidate): CheckVerdict {
+  const verdict = verdictOfRequired(candidate);
+  return verdict !== 'failed' && failedFast(candidate).length > 0 ? 'failed' : verdict;
+}
+
+/** Only their failures count. */
+// SPEC V83
+function failedFast({ required, checks }: Candidate): string[] {
+  const failed = checks.filter((check) => verdictOfCheck(check) === 'failed');
+  return failed.flatMap(({ name }) => (isFailFast(required, name) ? name : []));
+}
+
+/** The checks that failed or, if none did, the required ones without a result that counts. */
+export function failedChecks(candidate: Candidate): string[] {
+  const { required, checks } = candidate;
   const having = (...verdicts: CheckVerdict[]) =>
     (required?.names ?? []).filter((name) =>
       verdicts.includes(verdictOfCheck(checks.find((check) => check.name === name))),
     );
-  const failed = having('failed');
+  const failed = [...having('failed'), ...failedFast(candidate)];
   return failed.length > 0 ? failed : having('inconclusive', 'flaky');
 }
 

@@ -1,3 +1,4 @@
+import { matchesPattern } from '../../lib/matches-pattern.ts';
 import { nameOf, type Reporter, type RequiredStatus } from './check.ts';
 import type { ReasonCode } from './reason.ts';
 import type { QueueSettings } from './settings.ts';
@@ -11,6 +12,8 @@ export interface RequiredChecks {
   /** The app of every name that only one app may report. Absent if there are none. */
   readonly apps?: Readonly<Record<string, string>>;
   readonly source: RequiredSource;
+  /** Checks whose failure fails the candidate too. Absent if there are none. */
+  readonly failFast?: readonly RequiredStatus[];
   /** Identifies the commands of the built-in runner. A tree that passed other commands has not passed these. */
   readonly commands: string;
 }
@@ -51,13 +54,16 @@ export function requiredChecks(
   const { commands } = sources;
   if (sources.checksProblem !== undefined) return 'START_TEST_RUN_CONFIG_BAD_CHECKS';
   const pins = sources.isPinned === true ? lastPasses : [];
-  if (settings.requiredStatuses !== null) {
-    return { ...byName(settings.requiredStatuses, pins), source: 'MERGE_INSTANCE', commands };
-  }
+  const { failFastStatuses: failFast } = settings;
+  const from = (source: RequiredSource, statuses: readonly RequiredStatus[]): RequiredChecks => {
+    const named = byName(statuses, failFast, pins);
+    return { ...named, source, ...(failFast.length > 0 && { failFast }), commands };
+  };
+  if (settings.requiredStatuses !== null) return from('MERGE_INSTANCE', settings.requiredStatuses);
   if (sources.fileProblem !== undefined) return sources.fileProblem;
-  if (sources.file !== undefined) return { ...byName(sources.file, pins), source: 'TRUNK_CONFIG', commands };
+  if (sources.file !== undefined) return from('TRUNK_CONFIG', sources.file);
   if (sources.protection !== undefined && sources.protection.length > 0) {
-    return { ...byName(sources.protection, pins), source: 'REPO_PROVIDER_BRANCH_PROTECTION', commands };
+    return from('REPO_PROVIDER_BRANCH_PROTECTION', sources.protection);
   }
   return 'START_TEST_RUN_NO_REQUIRED_STATUSES';
 }
@@ -73,8 +79,25 @@ export function areSameChecks(a: RequiredChecks, b: RequiredChecks): boolean {
 
 /** The only app that may report this check; undefined if any app may. */
 // SPEC G65
-export function appFor({ apps = {} }: RequiredChecks, name: string): string | undefined {
-  return Object.hasOwn(apps, name) ? apps[name] : undefined;
+export function appFor(required: RequiredChecks, name: string): string | undefined {
+  const { apps = {} } = required;
+  if (Object.hasOwn(apps, name)) return apps[name];
+  const status = failFastOf(required, name);
+  return typeof status === 'object' && status.app !== ANYONE ? status.app : undefined;
+}
+
+/** The first status that names the check. Undefined for a required check. */
+function failFastOf(
+  { names, failFast = [] }: Pick<RequiredChecks, 'names' | 'failFast'>,
+  name: string,
+): RequiredStatus | undefined {
+  return names.includes(name) ? undefined : failFast.find((status) => matchesPattern(nameOf(status), name));
+}
+
+/** Its failure fails the candidate, and its pass means nothing. */
+// SPEC V83
+export function isFailFast(required: RequiredChecks | undefined, name: string): boolean {
+  return required !== undefined && failFastOf(required, name) !== undefined;
 }
 
 // SPEC G125
@@ -92,11 +115,14 @@ export const ANYONE = '*';
 // SPEC G171
 function byName(
   statuses: readonly RequiredStatus[],
+  failFast: readonly RequiredStatus[],
   pins: readonly ReportedPass[],
 ): Pick<RequiredChecks, 'names' | 'apps'> {
   const names = [...new Set(statuses.map(nameOf))];
+  const isNamed = (check: string) =>
+    names.includes(check) || typeof failFastOf({ names, failFast }, check) === 'string';
   const pinned = pins.flatMap(({ check, reporter }) =>
-    reporter !== undefined && names.includes(check) ? [[check, reporter] as const] : [],
+    reporter !== undefined && isNamed(check) ? [[check, reporter] as const] : [],
   );
   const named = statuses.filter((status) => typeof status !== 'string').map(({ name, app }) => [name, app] as const);
   const apps = [...pinned, ...named.reverse()];

@@ -24,6 +24,7 @@ describe('settings', () => {
       [['a', { name: 'a', app: 'x' }], [{ name: 'a' }], [{ name: 'a', app: 'A b' }], [['a']], [null], [7]],
     ],
     ['requiredStatuses', [['a', 'b']], [['a', 'a'], [''], [' a'], 'a', Array.from({ length: 101 }, (_, i) => `n${i}`)]],
+    ['failFastStatuses', [[], ['test (*)'], [{ name: '*', app: 'ci' }]], [null, ['a', 'a'], [{ name: 'a' }]]],
     ['allowedBotSubmitters', [[], ['bot']], [null]],
     ['enqueueingLabel', ['merge me'], ['', 'trunk-queued', 'sluice-merged', 'x'.repeat(101)]],
     [

@@ -53,6 +53,8 @@ export interface QueueSettings {
   readonly testBranchConstructionMode: (typeof TEST_BRANCH_MODES)[number];
   /** Null: no override. Empty: nothing is required. */
   readonly requiredStatuses: readonly RequiredStatus[] | null;
+  /** Names in which `*` stands for any text. */
+  readonly failFastStatuses: readonly RequiredStatus[];
   readonly freezes: readonly Freeze[];
   readonly allowedBotSubmitters: readonly string[];
   readonly commentsEnabled: boolean;
@@ -79,7 +81,7 @@ export type SettingSpec =
   | { readonly kind: 'choice'; readonly values: readonly string[]; readonly text: string }
   | { readonly kind: 'text'; readonly maxLength: number; readonly text: string }
   | { readonly kind: 'names'; readonly maxItems: number; readonly text: string }
-  | { readonly kind: 'statuses'; readonly maxItems: number; readonly nullable: true; readonly text: string }
+  | { readonly kind: 'statuses'; readonly maxItems: number; readonly nullable?: true; readonly text: string }
   | { readonly kind: 'batchingRules' | 'freezes'; readonly maxItems: number; readonly text: string };
 
 const integer = (bounds: { readonly min: number; readonly max: number }, text: string) =>
@@ -189,6 +191,11 @@ export const SETTING_SPECS: { readonly [Name in SettingName]: SettingSpec } = {
     nullable: true,
     text: 'The checks that a candidate must pass: names, or { name, app } where only the word of that app or account counts (its slug, login or number; * is any). Null: as the repository or the forge says. Empty: none.',
   },
+  failFastStatuses: {
+    kind: 'statuses',
+    maxItems: 100,
+    text: 'Checks that are not required, and whose failure fails a candidate at once, while a required check that sums them up still runs: names or patterns like "test (*)", or { name, app }. None of them has to pass.',
+  },
   freezes: {
     kind: 'freezes',
     maxItems: MAX_FREEZES,
@@ -239,6 +246,7 @@ export const DEFAULT_SETTINGS: QueueSettings = {
   createPrsForTestingBranches: false,
   testBranchConstructionMode: 'RENAME_TEMP_BRANCH',
   requiredStatuses: null,
+  failFastStatuses: [],
   freezes: [],
   allowedBotSubmitters: [],
   commentsEnabled: true,

@@ -3,17 +3,19 @@ import { present } from '../../lib/present.ts';
 import type { Candidate, DeniedWaiver, ExcusedCheck, Pass } from './candidate.ts';
 import type { Check } from './check.ts';
 import { isAwaited, isWaived, type Judged, type JudgementFinding, rulingOf } from './judgement.ts';
+import { isFailFast } from './required.ts';
 import type { QueueSettings } from './settings.ts';
 
 /**
  * A plain failure of a required check may be one of excused tests only, and reports of a passed one may hold failures
  * that it ignored. A cancelled or timed-out check says nothing about tests.
  */
-// SPEC V44, V55
+// SPEC V44, V55, V84
 export function isJudgeable({ required, purpose }: Candidate, check: Check): boolean {
   const { status, conclusion, isUnconfirmed, hasUploads } = check;
   if (status !== 'COMPLETED' || isUnconfirmed === true || purpose.kind === 'direct') return false;
   if (conclusion !== 'FAILURE' && (conclusion !== 'SUCCESS' || hasUploads !== true)) return false;
+  if (conclusion === 'FAILURE' && isFailFast(required, check.name)) return true;
   return required?.names.includes(check.name) === true;
 }
 

@@ -107,8 +107,9 @@ function asQueue(queue: unknown): Json {
     queue as Json,
     'alarms held learned frozen automaticSettings stateSince stateBy stateReason stateUntil',
   );
-  const statuses = rest['requiredStatuses'] as readonly RequiredStatus[] | null;
-  return { ...rest, requiredStatuses: statuses?.map(toName) ?? null };
+  const { requiredStatuses, failFastStatuses } = rest as Readonly<Record<string, readonly RequiredStatus[] | null>>;
+  const names = { requiredStatuses: requiredStatuses?.map(toName) ?? null };
+  return { ...rest, ...names, ...(failFastStatuses && { failFastStatuses: failFastStatuses.map(toName) }) };
 }
 
 function toName(status: RequiredStatus): string {

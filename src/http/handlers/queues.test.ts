@@ -35,6 +35,7 @@ const DEFAULTS = {
   createPrsForTestingBranches: false,
   testBranchConstructionMode: 'RENAME_TEMP_BRANCH',
   requiredStatuses: null,
+  failFastStatuses: [],
   freezes: [],
   allowedBotSubmitters: [],
   commentsEnabled: true,
@@ -76,6 +77,7 @@ const OTHERS = {
   createPrsForTestingBranches: true,
   testBranchConstructionMode: 'PUSH_NEW_BRANCH_FROM_TEMP',
   requiredStatuses: ['unit', 'lint'],
+  failFastStatuses: ['test (*)'],
   freezes: [
     {
       name: 'f',

@@ -37,6 +37,8 @@ const ACTS = {
   stack: plays((name, pick) => `stack ${letter(((pick % MANY_PRS) + 1) as PrNumber)} ${name}; submit ${name}`),
   pass: (story, { pick }) => report(story, pick, 'SUCCESS'),
   fail: (story, { pick }) => report(story, pick, 'FAILURE'),
+  shard: plays((_, pick) => `set failFastStatuses=${pick % 3 === 0 ? '[]' : '["s*"]'}`),
+  failShard: (story, { pick }) => report(story, pick, 'FAILURE', false, 'shard'),
   cut: (story, { pick }) => report(story, pick, 'CANCELLED'),
   unbuildable: (story, { pick }) => makeUnbuildable(story, pick),
   green: (story, { pick }) => report(story, pick, 'SUCCESS', true),
@@ -143,10 +145,12 @@ function report(
   pick: number,
   conclusion: 'SUCCESS' | 'FAILURE' | 'CANCELLED',
   hasUploads = false,
+  name = 'ci',
 ): void {
   const open = underTest(story);
   const candidate = open[pick % Math.max(1, open.length)];
-  if (candidate !== undefined) story.reportCheck(candidate.number, { conclusion, ...(hasUploads && { hasUploads }) });
+  if (candidate === undefined) return;
+  story.reportCheck(candidate.number, { name, conclusion, ...(hasUploads && { hasUploads }) });
 }
 
 /** The candidate cannot be built, or its test branch cannot be pushed. */
@@ -180,9 +184,10 @@ function rerun(story: Scenario, pick: number): void {
   const candidate = candidates[pick % Math.max(1, candidates.length)];
   if (candidate === undefined) return;
   const startedAt = story.now - 60_000 + pick;
-  story.reportCheck(candidate.number, { status: 'IN_PROGRESS', startedAt });
+  const name = pick % 2 === 0 ? 'ci' : 'shard';
+  story.reportCheck(candidate.number, { name, status: 'IN_PROGRESS', startedAt });
   if (pick % 3 > 0)
-    story.reportCheck(candidate.number, { conclusion: pick % 3 === 1 ? 'SUCCESS' : 'FAILURE', startedAt });
+    story.reportCheck(candidate.number, { name, conclusion: pick % 3 === 1 ? 'SUCCESS' : 'FAILURE', startedAt });
 }
 
 function refuse(story: Scenario, pick: number): void {
