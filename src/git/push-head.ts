@@ -11,7 +11,6 @@ export interface Clone {
   readonly remote: string;
 }
 
-/** What can be pushed to is the same remote: numbers are chosen by what is there. */
 export interface RemoteHeads {
   readonly pullRequests: ReadonlyMap<number, string>;
   /** The head of the target branch. */

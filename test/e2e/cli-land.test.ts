@@ -39,7 +39,7 @@ describe('sluice land', () => {
   }
   const read = ({ out, err }: Ran): Landed => (out === '' ? assert.fail(err) : JSON.parse(out));
 
-  it('pushes HEAD as a pull request, and ends with 0 when it has landed [W80] [W81] [E90]', async () => {
+  it('pushes HEAD as a pull request, and ends with 0 when it has landed [W80] [W85] [W81] [E90]', async () => {
     const queue = await aCheckedQueue(world, [{ name: 'test', command: 'true' }]);
     await queue.submitOne();
     const clone = await aClone(queue, { b: 'b\n' });

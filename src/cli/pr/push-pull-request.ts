@@ -41,6 +41,7 @@ export async function pushPullRequest(context: Context, { place, remote, head, n
 }
 
 /** A push would take away commits of others, or a pull request that landed. */
+// SPEC W85
 async function refuseForeign(
   { folder, remote }: Clone,
   number: number,
