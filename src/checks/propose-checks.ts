@@ -190,7 +190,8 @@ function fromGo(files: RootFiles): ReturnType<Ecosystem> {
   if (!files.has('go.sum') && !isWork)
     return { check: { run: `go test ${packages}` }, note: 'go: go.mod, which needs no modules; without test reports.' };
   const key = isWork ? ['go.work', '**/go.sum'] : ['go.sum'];
-  const cache = { key, paths: ['~/go/pkg/mod'], verified: true as const };
+  // Without what was compiled, each run would compile the standard library.
+  const cache = { key, paths: ['~/go/pkg/mod', '~/go/bin', '~/.cache/go-build'], result: true as const };
   const prepare = `go mod download && go install gotest.tools/gotestsum@${GOTESTSUM}`;
   const run = `~/go/bin/gotestsum --junitfile reports/go.xml ${packages}`;
   const from = isWork ? 'go.work, with all modules that it uses' : 'go.mod and go.sum';

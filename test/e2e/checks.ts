@@ -26,7 +26,7 @@ export async function aCheckedQueue(
 }
 
 export async function untilLeft(queue: TestQueue, number: number): Promise<EntryView> {
-  await until(`#${number} has left the queue`, 180_000, async () => {
+  await until(`#${number} has left the queue`, 400_000, async () => {
     const { isCurrentlySubmittedToQueue } = await queue.get(number);
     return !isCurrentlySubmittedToQueue || undefined;
   });
