@@ -17,6 +17,7 @@ import {
   integer,
   limitTo,
   list,
+  nullable,
   object,
   onlyWhen,
   optional,
@@ -268,10 +269,23 @@ const EXAMPLE_INFO = {
   prNumbers: [7],
   dependentPrs: [5],
   createdAt: EXAMPLE_TEST_RUN.createdAt,
+  scope: 'ALL',
   endedAt: '2026-09-17T10:18:41.000Z',
   endReason: 'PREREQUISITE_MERGE_ITEM_CANCELLED',
   endedByPr: 5,
 };
+
+const SCOPES = ['ALL', 'QUESTION'] as const;
+
+const AskedTest = record('AskedTest', 'A test that a probe answers, as the reports of the check name it.', {
+  id: text('Id of the test.'),
+  check: text('The required check that it failed in.'),
+  name: text('Name of the test.'),
+  file: nullable('string', 'The file.'),
+  classname: nullable('string', 'The class.'),
+  parent: nullable('string', 'The suite.'),
+  variant: text('The variant; empty if there is none.'),
+});
 
 export const getTestRunInfo = operation('getTestRunInfo', {
   scope: 'read',
@@ -301,7 +315,12 @@ export const getTestRunInfo = operation('getTestRunInfo', {
     prNumbers: list(Type.Integer(), 'The pull requests under test; none where the target branch itself is.'),
     dependentPrs: list(Type.Integer(), 'Pull requests merged in beneath and not under test.'),
     createdAt: instant('When the test run began.'),
+    scope: outputEnum(
+      SCOPES,
+      'ALL: every test runs. QUESTION: a probe, which answers the tests of the question alone and reports each check as "NAME (probe)".',
+    ),
     ...optional({
+      question: list(AskedTest, 'The tests that a probe answers.'),
       endedAt: instant('When it ended.'),
       endReason: text('Why, as a code of reasons.'),
       endedByPr: integer('The pull request that caused it, if one did.'),

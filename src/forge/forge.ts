@@ -211,6 +211,8 @@ export interface TestBranchParts {
   /** The first member. Undefined for a test of the head itself. */
   readonly prNumber: PrNumber | undefined;
   readonly isBisection: boolean;
+  /** Its prefix tells CI to run only what the test run asks for. */
+  readonly isProbe?: true;
 }
 
 export interface PublishRequest extends CandidateRequest, TestBranchParts {

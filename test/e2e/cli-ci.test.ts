@@ -203,7 +203,7 @@ describe('sluice ci info', () => {
   const info = (args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd?: string) =>
     sluice(['ci', 'info', ...args], { env: { ...world.server.env, ...env }, ...(cwd === undefined ? {} : { cwd }) });
 
-  it('tells what the branch of a CI tests, with the id of the branch alone [W71] [W75] [C64]', async () => {
+  it('tells what the branch of a CI tests, with the id of the branch alone [W71] [W75] [C64] [C71]', async () => {
     const { number, run } = await aRun();
     const { testRunId, testBranch, testBranchSha } = run;
     for (const env of [
@@ -218,7 +218,15 @@ describe('sluice ci info', () => {
       assert.match(baseSha, /^[\da-f]{40}$/);
       assert.ok(Array.isArray(dependentPrs));
       const shown = { testRunId, repo: queue.repo, targetBranch: 'main', purpose: 'LINE', status: 'IN_PROGRESS' };
-      assert.deepEqual(rest, { ...shown, isWanted: true, attempt: 1, testBranch, testBranchSha, prNumbers: [number] });
+      assert.deepEqual(rest, {
+        ...shown,
+        scope: 'ALL',
+        isWanted: true,
+        attempt: 1,
+        testBranch,
+        testBranchSha,
+        prNumbers: [number],
+      });
     }
     const words = await info(['--sha', testBranchSha, '-R', queue.name]);
     assert.match(words.out, new RegExp(`^Queue +${queue.name} main\\nTests +#${number}`));

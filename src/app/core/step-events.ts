@@ -33,6 +33,7 @@ interface Run {
   readonly prNumbers: readonly number[];
   readonly testBranchSha: string | undefined;
   readonly namedFor: number | undefined;
+  readonly isProbe: true | undefined;
 }
 
 /** Made once for all events of a step. */
@@ -206,6 +207,7 @@ function entryEvent(step: StepOf, runOf: RunOf, transition: Transition): Happeni
       prNumbers: run?.prNumbers,
       testBranchSha: run?.testBranchSha,
       namedFor: run?.namedFor,
+      isProbe: run?.isProbe,
     },
   };
 }
@@ -233,6 +235,7 @@ function toRun(queueId: QueueId, candidate: Candidate): Run {
     prNumbers,
     testBranchSha: candidate.commit?.sha,
     namedFor: candidate.namedFor?.prNumber ?? prNumbers[0],
+    isProbe: candidate.question && true,
   };
 }
 

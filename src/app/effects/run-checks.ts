@@ -3,6 +3,7 @@ import type { RunnerCheck } from '../../checks/check.ts';
 import { type Candidate, compositionOf } from '../../engine/model/candidate.ts';
 import type { CheckConclusion, CheckStatus } from '../../engine/model/check.ts';
 import { LOWEST_PRIORITY_VALUE } from '../../engine/model/priority.ts';
+import { probeNameOf } from '../../engine/model/question.ts';
 import { findCandidate, type Queue } from '../../engine/model/queue.ts';
 import { backoffMs } from '../../lib/backoff.ts';
 import { type Instant, pause } from '../../lib/clock.ts';
@@ -37,7 +38,7 @@ export async function runChecks(run: EffectRun, candidate: Candidate, stop: Abor
   try {
     // SPEC R7
     const completed = new Set(candidate.checks.flatMap(({ name, status }) => (status === 'COMPLETED' ? name : [])));
-    const open = run.checks.filter(({ name }) => !completed.has(name));
+    const open = checksOf(run, candidate).filter(({ name }) => !completed.has(reportedAs(candidate, name)));
     const results = await Promise.allSettled(open.map((check) => runCheck(checkRun, check)));
     const failed = results.find((result) => result.status === 'rejected');
     if (failed !== undefined && !watch.decided.aborted) throw failed.reason;
@@ -45,6 +46,16 @@ export async function runChecks(run: EffectRun, candidate: Candidate, stop: Abor
     watch.end();
   }
   return stop.aborted && !watch.decided.aborted ? { kind: 'later', delayMs: 0 } : DONE;
+}
+
+/** Of a probe, those that it asks. */
+function checksOf({ checks }: EffectRun, { question }: Candidate): readonly RunnerCheck[] {
+  return question === undefined ? checks : checks.filter(({ name }) => question.some(({ check }) => check === name));
+}
+
+/** The name of its log, its reports and its result. */
+function reportedAs({ question }: Candidate, name: string): string {
+  return question === undefined ? name : probeNameOf(name);
 }
 
 // SPEC R33
@@ -75,7 +86,8 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
   const sha = candidate.commit?.sha;
   if (sha === undefined) return;
   const log = await openLog(run, check);
-  const started = candidate.checks.find(({ name }) => name === check.name)?.startedAt ?? 0;
+  const reported = reportedAs(candidate, check.name);
+  const started = candidate.checks.find(({ name }) => name === reported)?.startedAt ?? 0;
   // The newest attempt counts, and the clock of the server that began the last one may have been ahead.
   const begin = () => Math.max(app.clock.now(), started + 1);
   let startedAt = begin();
@@ -112,12 +124,9 @@ function cachingOf(run: CheckRun, check: RunnerCheck): Caching {
 }
 
 /** The reports are stored before the result, so that the judgement of a failure finds them. */
-function reportsOf(
-  run: CheckRun,
-  { name: check, junit = run.junit }: RunnerCheck,
-  log: CheckLog,
-): Pick<Job, 'reports'> {
+function reportsOf(run: CheckRun, { name, junit = run.junit }: RunnerCheck, log: CheckLog): Pick<Job, 'reports'> {
   if (junit.length === 0) return {};
+  const check = reportedAs(run.candidate, name);
   const take = async (left: LeftFiles) => {
     const lines = await handInReports(run, { candidate: run.candidate, check, left });
     await log.add(Buffer.from(`\n${lines}`));
@@ -156,8 +165,8 @@ function rankOf({ found, candidate }: CheckRun): number {
   return Math.min(...priorities, LOWEST_PRIORITY_VALUE);
 }
 
-async function openLog({ app, testRunId: candidateId }: CheckRun, { name: check }: RunnerCheck): Promise<CheckLog> {
-  const key = { candidateId, check };
+async function openLog({ app, candidate, testRunId: candidateId }: CheckRun, { name }: RunnerCheck): Promise<CheckLog> {
+  const key = { candidateId, check: reportedAs(candidate, name) };
   const earlier = await app.store.logs.read(key, 0, 0);
   return new CheckLog(app, key, earlier?.size ?? 0);
 }
@@ -180,7 +189,7 @@ interface Progress {
 async function report(run: CheckRun, { name }: RunnerCheck, progress: Progress): Promise<void> {
   const { app, found, candidate, stop } = run;
   const { startedAt, status, conclusion, summary } = progress;
-  const reported = { name, status, conclusion, startedAt, url: undefined, summary };
+  const reported = { name: reportedAs(candidate, name), status, conclusion, startedAt, url: undefined, summary };
   for (let attempts = 0; ; attempts += 1) {
     try {
       const check = { ...reported, ...(await uploadsOf(app, found.repositoryId, [reported])) };

@@ -1,12 +1,14 @@
 import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as testingContract from '../../contract/testing.ts';
+import type { Candidate } from '../../engine/model/candidate.ts';
 import { formatInstant, optionalInstant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { CandidateRow } from '../../storage/queues.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { findRepository, getForge } from '../core/find-queue.ts';
+import { type FoundQueue, findRepository, getForge } from '../core/find-queue.ts';
 import { type Answer, isRefusal, refuseField } from '../core/refusal.ts';
+import { readAskedTests } from './asked-tests.ts';
 import { PURPOSES, STATUSES } from './candidate-view.ts';
 import { testBranchOf } from './entry-run.ts';
 import { findQueueOf } from './get-candidate-log.ts';
@@ -42,9 +44,16 @@ export async function getTestRunInfo(
     testBranchSha: commit?.sha ?? '',
     prNumbers: candidate.members.map(({ prNumber }) => prNumber),
     dependentPrs: candidate.beneath.map(({ prNumber }) => prNumber),
+    ...(await viewScope(app, found, candidate)),
     createdAt: formatInstant(candidate.plannedAt),
     ...present({ endedAt: optionalInstant(endedAt), endReason: ending?.reason, endedByPr: ending?.prNumber }),
   };
+}
+
+// SPEC C71
+async function viewScope(app: App, { repository }: FoundQueue, { question }: Candidate) {
+  if (question === undefined) return { scope: 'ALL' as const };
+  return { scope: 'QUESTION' as const, question: await readAskedTests(app, repository.id, question) };
 }
 
 async function findRow(app: App, caller: Caller, { repo, testRunId, sha }: GetTestRunInfo): Answer<CandidateRow> {

@@ -55,7 +55,8 @@ function testBranchOf({ forges }: App, { data, repo, candidateId }: FeedEvent): 
   if (forge === undefined || candidateId === undefined) return undefined;
   const prNumber = data['namedFor'] as PrNumber | undefined;
   const isBisection = data['isBisection'] === true;
-  return forge.testBranchOf({ candidateId, isBisection, prNumber });
+  const isProbe = data['isProbe'] === true && { isProbe: true as const };
+  return forge.testBranchOf({ candidateId, isBisection, prNumber, ...isProbe });
 }
 
 async function findTest(app: App, { repositoryId, testId }: FeedRow): Promise<BodyFacts['test']> {

@@ -4,6 +4,7 @@ import type { Sha } from '../../lib/sha.ts';
 import { type Check, type CheckVerdict, verdictOfCheck } from './check.ts';
 import type { JudgedTest } from './judgement.ts';
 import type { PrNumber } from './pull-request.ts';
+import type { Question } from './question.ts';
 import type { ReasonCode } from './reason.ts';
 import { isFailFast, type RequiredChecks } from './required.ts';
 import type { QueueSettings } from './settings.ts';
@@ -67,6 +68,8 @@ export interface Candidate {
   /** Entries ahead that it contains but does not test. Its failure does not count against them. */
   readonly beneath: readonly Member[];
   readonly members: readonly Member[];
+  /** A probe answers this and nothing else. Absent: all tests run. */
+  readonly question?: Question;
   /** The subject of its branch name, if it became part of a search or its first members were cleared since. */
   readonly namedFor?: BranchSubject;
   /** The candidate whose commit is base + beneath. This one is built on top of that commit. */
@@ -246,11 +249,13 @@ export interface Landed {
 export interface BranchSubject {
   readonly prNumber: PrNumber | undefined;
   readonly isBisection: boolean;
+  readonly isProbe?: true;
 }
 
 /** It never changes, because the branch is deleted under the name under which it was pushed. */
-export function branchSubjectOf({ namedFor, members, purpose }: Candidate): BranchSubject {
-  return namedFor ?? { prNumber: members[0]?.prNumber, isBisection: purpose.kind === 'bisection' };
+export function branchSubjectOf({ namedFor, members, purpose, question }: Candidate): BranchSubject {
+  const subject = namedFor ?? { prNumber: members[0]?.prNumber, isBisection: purpose.kind === 'bisection' };
+  return question === undefined ? subject : { ...subject, isProbe: true };
 }
 
 export function isUnderTest({ state }: Candidate): boolean {

@@ -14,6 +14,10 @@ export interface RequiredChecks {
   readonly source: RequiredSource;
   /** Checks whose failure fails the candidate too. Absent if there are none. */
   readonly failFast?: readonly RequiredStatus[];
+  /** Checks that can run the tests of a question alone. Absent if there are none. */
+  readonly selecting?: readonly string[];
+  /** Of a probe: the required checks, none of which may report on its commit. */
+  readonly stray?: readonly string[];
   /** Identifies the commands of the built-in runner. A tree that passed other commands has not passed these. */
   readonly commands: string;
 }
@@ -30,6 +34,8 @@ export interface RequiredSources {
    */
   readonly protection: readonly RequiredStatus[] | undefined;
   readonly commands: string;
+  /** The checks of the built-in runner that name their test framework (`selects`). Absent if there are none. */
+  readonly selecting?: readonly string[];
   /** Why the checks in the repository's file cannot run. */
   readonly checksProblem?: string;
   /** Every account with write access can report a check at this forge, so a name is bound to who reported it. */
@@ -55,9 +61,12 @@ export function requiredChecks(
   if (sources.checksProblem !== undefined) return 'START_TEST_RUN_CONFIG_BAD_CHECKS';
   const pins = sources.isPinned === true ? lastPasses : [];
   const { failFastStatuses: failFast } = settings;
+  const canSelect = new Set([...(sources.selecting ?? []), ...settings.probeStatuses]);
   const from = (source: RequiredSource, statuses: readonly RequiredStatus[]): RequiredChecks => {
     const named = byName(statuses, failFast, pins);
-    return { ...named, source, ...(failFast.length > 0 && { failFast }), commands };
+    const selecting = named.names.filter((name) => canSelect.has(name));
+    const more = { ...(failFast.length > 0 && { failFast }), ...(selecting.length > 0 && { selecting }) };
+    return { ...named, source, ...more, commands };
   };
   if (settings.requiredStatuses !== null) return from('MERGE_INSTANCE', settings.requiredStatuses);
   if (sources.fileProblem !== undefined) return sources.fileProblem;

@@ -55,6 +55,7 @@ export interface QueueSettings {
   readonly requiredStatuses: readonly RequiredStatus[] | null;
   /** Names in which `*` stands for any text. */
   readonly failFastStatuses: readonly RequiredStatus[];
+  readonly probeStatuses: readonly string[];
   readonly freezes: readonly Freeze[];
   readonly allowedBotSubmitters: readonly string[];
   readonly commentsEnabled: boolean;
@@ -196,6 +197,11 @@ export const SETTING_SPECS: { readonly [Name in SettingName]: SettingSpec } = {
     maxItems: 100,
     text: 'Checks that are not required, and whose failure fails a candidate at once, while a required check that sums them up still runs: names or patterns like "test (*)", or { name, app }. None of them has to pass.',
   },
+  probeStatuses: {
+    kind: 'names',
+    maxItems: 100,
+    text: 'Required checks of CI outside that can run the tests of a question alone. To find out who is to blame, they are asked only about the tests that failed, on branches with probe/ after the prefix, and report as "NAME (probe)". Checks of the built-in runner that name their framework (selects) need no entry. Needs confirmFailures AUTO.',
+  },
   freezes: {
     kind: 'freezes',
     maxItems: MAX_FREEZES,
@@ -247,6 +253,7 @@ export const DEFAULT_SETTINGS: QueueSettings = {
   testBranchConstructionMode: 'RENAME_TEMP_BRANCH',
   requiredStatuses: null,
   failFastStatuses: [],
+  probeStatuses: [],
   freezes: [],
   allowedBotSubmitters: [],
   commentsEnabled: true,

@@ -210,7 +210,10 @@ export function keepCandidate(work: Work, candidate: Candidate): void {
   work.queue = { ...work.queue, candidates: setIn(work.queue.candidates, candidate.number, candidate) };
 }
 
-export type CandidatePlan = Pick<Candidate, 'purpose' | 'base' | 'beneath' | 'members' | 'parent' | 'repeats'>;
+export type CandidatePlan = Pick<
+  Candidate,
+  'purpose' | 'base' | 'beneath' | 'members' | 'parent' | 'repeats' | 'question'
+>;
 
 /** Adds a candidate at the end of the line. It inherits the place and the history of `replaced`. */
 export function addCandidate(

@@ -15,9 +15,9 @@ export function candidateRef({ candidateId }: { readonly candidateId: string }):
   return `refs/sluice/candidates/${checkedId(candidateId)}`;
 }
 
-export function testBranch(prefix: string, { candidateId, prNumber, isBisection }: TestBranchParts): string {
+export function testBranch(prefix: string, { candidateId, prNumber, isBisection, isProbe }: TestBranchParts): string {
   const subject = prNumber === undefined ? 'head' : `pr-${prNumber}`;
-  return `${prefix}/${subject}/${checkedId(candidateId)}${isBisection ? '-bisection' : ''}`;
+  return `${prefix}/${isProbe ? 'probe/' : ''}${subject}/${checkedId(candidateId)}${isBisection ? '-bisection' : ''}`;
 }
 
 export async function publishCandidate(
@@ -65,7 +65,7 @@ function checkedId(candidateId: string): string {
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const KEPT = 'refs/sluice/candidates/';
 const KEPT_NAME = new RegExp(`^(${UUID})$`);
-const BRANCH_NAME = new RegExp(`^(?:head|pr-[0-9]+)/(${UUID})(?:-bisection)?$`);
+const BRANCH_NAME = new RegExp(`^(?:probe/)?(?:head|pr-[0-9]+)/(${UUID})(?:-bisection)?$`);
 
 /** A foreign ref of the same shape does no harm: the caller compares with the ids it knows. */
 export async function listCandidateIds(git: RefStore, prefix: string): Promise<readonly string[]> {

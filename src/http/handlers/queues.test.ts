@@ -36,6 +36,7 @@ const DEFAULTS = {
   testBranchConstructionMode: 'RENAME_TEMP_BRANCH',
   requiredStatuses: null,
   failFastStatuses: [],
+  probeStatuses: [],
   freezes: [],
   allowedBotSubmitters: [],
   commentsEnabled: true,
@@ -78,6 +79,7 @@ const OTHERS = {
   testBranchConstructionMode: 'PUSH_NEW_BRANCH_FROM_TEMP',
   requiredStatuses: ['unit', 'lint'],
   failFastStatuses: ['test (*)'],
+  probeStatuses: ['unit'],
   freezes: [
     {
       name: 'f',
