@@ -20,9 +20,11 @@ export interface Hosting extends DeliveryReader, RepositoryRegister, ForgeReader
 }
 
 export interface DeliveryReader {
-  /** The header, in small letters, that proves where a webhook delivery comes from. */
-  readonly proofHeader: string;
-  /** Verifies the signature of a webhook delivery and turns it into hints. Nothing else in the delivery is trusted. */
+  /** Headers, in small letters. One of them proves where a webhook delivery comes from. */
+  readonly proofHeaders: readonly string[];
+  /** The header that names the delivery on the forge's page. */
+  readonly idHeader: string;
+  /** Verifies the proof of a webhook delivery and turns it into hints. Nothing else in the delivery is trusted. */
   readDelivery(delivery: Delivery): DeliveryAnswer;
 }
 

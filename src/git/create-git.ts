@@ -237,10 +237,13 @@ function localSource(gitDir: string): Source {
   };
 }
 
+/** As forges name the heads of pull requests. */
+const PULL_REQUESTS = ['refs/pull/', 'refs/merge-requests/'];
+
 /** Pull requests that are fetched one by one are removed by nothing else once they are unused. */
 // SPEC G107
 async function dropUnused(gitDir: string, refresher: Refresher): Promise<void> {
-  const refs = await forEachRef(gitDir, 'refs/pull/');
+  const refs = (await Promise.all(PULL_REQUESTS.map((folder) => forEachRef(gitDir, folder)))).flat();
   const unused = refs.filter(({ name }) => !refresher.isFresh(name, UNUSED_AFTER_MS));
   if (unused.length > 0)
     await updateRefs(

@@ -13,7 +13,7 @@ import { encodeQueue } from '../app/core/queue-codec.ts';
 import { createQueue } from '../engine/model/queue.ts';
 import { DEFAULT_SETTINGS } from '../engine/model/settings.ts';
 import type { Forge } from '../forge/forge.ts';
-import { createReadGithubDelivery } from '../forge/github/webhook.ts';
+import { createGithubDeliveryReader } from '../forge/github/webhook.ts';
 import type { Hosting } from '../forge/hosting.ts';
 import type { OrganizationId } from '../storage/accounts.ts';
 
@@ -22,8 +22,8 @@ const SECRET = 's3cret';
 
 /** Only the reading of webhooks is used of these forges. */
 function aForge(secret: string | undefined): Forge {
-  const readDelivery = createReadGithubDelivery({ secret: () => secret, ownAppId: undefined });
-  const hosting = { kind: 'github', proofHeader: 'x-hub-signature-256', readDelivery } as unknown as Hosting;
+  const reader = createGithubDeliveryReader({ secret: () => secret, ownAppId: undefined });
+  const hosting = { kind: 'github', ...reader } as unknown as Hosting;
   return { hosting } as unknown as Forge;
 }
 

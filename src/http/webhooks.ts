@@ -20,7 +20,8 @@ export function registerWebhooks(server: FastifyInstance, deps: WebhookDeps): vo
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       if (isAnnouncedTooLarge(request.raw)) throw tooLarge();
       const senders = sendersAt(deps.app, addressOf(request));
-      const isSigned = ({ proofHeader }: DeliveryReader) => request.headers[proofHeader] !== undefined;
+      const isSigned = ({ proofHeaders }: DeliveryReader) =>
+        proofHeaders.some((name) => request.headers[name] !== undefined);
       if (![...senders.values()].some(isSigned)) throw notSigned();
       // No forge compresses webhooks, and a small compressed body could become large.
       if (request.headers['content-encoding'] !== undefined) {
@@ -45,7 +46,7 @@ async function receive(
     // Checking the signature takes as long as parsing.
     await new Promise<void>((resolve) => deps.turns.run(length, resolve));
     const receipt = await receiveWebhook(app, senders, { headers: headersOf(request), body: take() });
-    answerFor(receipt, { log, request });
+    answerFor(receipt, { log, request, delivery: deliveryOf(request, senders) });
   } finally {
     held.release();
   }
@@ -56,18 +57,22 @@ function addressOf({ params }: FastifyRequest): { readonly kind: string; readonl
   return { kind, host: host?.toLowerCase() };
 }
 
-function answerFor(receipt: Receipt, { log, request }: { readonly log: Log; readonly request: FastifyRequest }): void {
+interface Received {
+  readonly log: Log;
+  readonly request: FastifyRequest;
+  readonly delivery: string | undefined;
+}
+
+function answerFor(receipt: Receipt, { log, request, delivery }: Received): void {
+  const facts = { requestId: request.id, delivery };
   switch (receipt.kind) {
     case 'unsigned':
-      log.warn(
-        { requestId: request.id, delivery: deliveryOf(request) },
-        'webhook signature does not match any known secret',
-      );
+      log.warn(facts, 'webhook signature does not match any known secret');
       throw notSigned();
     case 'unreadable':
       throw new HttpProblem('MALFORMED_JSON', `The delivery cannot be read. ${receipt.detail}`);
     case 'received':
-      log.debug({ requestId: request.id, delivery: deliveryOf(request), hints: receipt.hints }, 'webhook received');
+      log.debug({ ...facts, hints: receipt.hints }, 'webhook received');
   }
 }
 
@@ -85,9 +90,9 @@ function headersOf({ headers }: FastifyRequest): Readonly<Record<string, string 
 }
 
 /** The id as the forge's page shows it. It is untrusted until the signature is checked. */
-function deliveryOf({ headers }: FastifyRequest): string | undefined {
-  const id = headers['x-github-delivery'];
-  return typeof id === 'string' && /^[\w-]{1,64}$/.test(id) ? id : undefined;
+function deliveryOf({ headers }: FastifyRequest, senders: ReadonlyMap<string, DeliveryReader>): string | undefined {
+  const [id] = [...senders.values()].flatMap(({ idHeader }) => headers[idHeader] ?? []);
+  return id !== undefined && /^[\w-]{1,64}$/.test(id) ? id : undefined;
 }
 
 // SPEC G128

@@ -151,7 +151,8 @@ export class FakeHosting implements Hosting {
 
   readonly kind = 'github';
   readonly usualLanding = 'API';
-  readonly proofHeader = 'x-hub-signature-256';
+  readonly proofHeaders = ['x-hub-signature-256'];
+  readonly idHeader = 'x-github-delivery';
 
   readDelivery({ headers, body }: Delivery): DeliveryAnswer {
     if (headers['x-fake-signature'] !== 'good') return { kind: 'unsigned' };

@@ -7,31 +7,43 @@ import type { LandAnswer, LandRequest } from '../forge.ts';
 import { type LandingPlan, planLanding } from './plan-landing.ts';
 import { pullRequestRef } from './pull-request-ref.ts';
 
-export async function landCandidate(git: GitRepository, request: LandRequest): Promise<LandAnswer> {
+/** The forge's name for the head of a pull request. */
+export type RefOf = (number: PrNumber) => string;
+
+export async function landCandidate(
+  git: GitRepository,
+  request: LandRequest,
+  refOf: RefOf = pullRequestRef,
+): Promise<LandAnswer> {
   const { expectedHead } = request;
   const head = await findTarget(git, request);
   if (head !== expectedHead) return findEarlierLanding(git, request, head);
   if (request.isCalledOff) return { kind: 'called_off' };
-  const moved = await findMoved(git, request);
+  const moved = await findMoved(git, request, refOf);
   if (moved !== undefined) return { kind: 'pull_request_moved', prNumber: moved };
   const plan = await planLanding(git, request);
   if (plan.kind !== 'landed') return plan;
   // A missing object would leave a branch that cannot be cloned. A delayed landing is the lesser harm.
   await git.ensureWhole({ tip: plan.pushedSha, without: [expectedHead] });
-  const answer = await moveTarget(git, request, plan.pushedSha);
+  const answer = await moveTarget(git, { request, refOf }, plan.pushedSha);
   await git.refresh();
-  return readBack(git, request, { plan, answer });
+  return readBack(git, { request, refOf }, { plan, answer });
+}
+
+interface Landing {
+  readonly request: LandRequest;
+  readonly refOf: RefOf;
 }
 
 /** The transaction that moves the branch also verifies the heads of the pull requests, if git can do that. */
-async function moveTarget(git: GitRepository, request: LandRequest, sha: Sha): Promise<RefAnswer> {
+async function moveTarget(git: GitRepository, { request, refOf }: Landing, sha: Sha): Promise<RefAnswer> {
   const { targetBranch, expectedHead: expected } = request;
   const move: RefChange = { kind: 'set', ref: branchRef(targetBranch), sha, expected };
   const verifications = request.entries.map(
-    ({ prNumber, headSha }): RefChange => ({ kind: 'verify', ref: pullRequestRef(prNumber), sha: headSha }),
+    ({ prNumber, headSha }): RefChange => ({ kind: 'verify', ref: refOf(prNumber), sha: headSha }),
   );
   const answer = await git.changeRefs([move, ...verifications]);
-  if (answer.kind !== 'stale' || (await findMoved(git, request)) !== undefined) return answer;
+  if (answer.kind !== 'stale' || (await findMoved(git, request, refOf)) !== undefined) return answer;
   // A pull request ref may be an annotated tag, which git cannot verify. The move of the branch is still guarded.
   return git.changeRefs([move]);
 }
@@ -39,14 +51,14 @@ async function moveTarget(git: GitRepository, request: LandRequest, sha: Sha): P
 /** Git's answer to a push can be lost or wrong, so the branch is read back. */
 async function readBack(
   git: GitRepository,
-  request: LandRequest,
+  { request, refOf }: Landing,
   { plan, answer }: { readonly plan: Extract<LandingPlan, { kind: 'landed' }>; readonly answer: RefAnswer },
 ): Promise<LandAnswer> {
   const head = await findTarget(git, request);
   if (head !== request.expectedHead) {
     return (await isOnLine(git, plan.pushedSha, head)) ? plan : describeMove(git, request, head);
   }
-  const moved = await findMoved(git, request);
+  const moved = await findMoved(git, request, refOf);
   if (moved !== undefined) return { kind: 'pull_request_moved', prNumber: moved };
   const [first] = plan.entries;
   if (answer.kind === 'refused' && first !== undefined) {
@@ -88,7 +100,7 @@ async function findTarget(git: GitRepository, { targetBranch }: LandRequest): Pr
   return isBranchName(targetBranch) ? (await git.findCommit(branchRef(targetBranch)))?.sha : undefined;
 }
 
-async function findMoved(git: GitRepository, { entries }: LandRequest): Promise<PrNumber | undefined> {
-  const heads = await Promise.all(entries.map(({ prNumber }) => git.findCommit(pullRequestRef(prNumber))));
+async function findMoved(git: GitRepository, { entries }: LandRequest, refOf: RefOf): Promise<PrNumber | undefined> {
+  const heads = await Promise.all(entries.map(({ prNumber }) => git.findCommit(refOf(prNumber))));
   return entries.find(({ headSha }, index) => heads[index]?.sha !== headSha)?.prNumber;
 }

@@ -3,7 +3,6 @@ import { pullRequestRef } from '../candidate/pull-request-ref.ts';
 import type { Forge } from '../forge.ts';
 import type { HostedAdapter, HostedRemote } from '../hosted/adapter.ts';
 import { createHostedForge, type HostedOptions } from '../hosted/create-hosted-forge.ts';
-import { createReadDelivery } from '../hosted/read-delivery.ts';
 import { keyOf } from '../hosted/repository-key.ts';
 import type { Hosting } from '../hosting.ts';
 import { GiteaClient, type GiteaClientOptions } from './api/client.ts';
@@ -24,6 +23,7 @@ import { createRules, requiredContexts } from './rules.ts';
 import { settleLanded } from './settle-landed.ts';
 import { readChecks, readReports, writeCheck } from './statuses.ts';
 import { openDraft } from './test-branches.ts';
+import { createGiteaDeliveryReader } from './webhook.ts';
 import { hintsOf } from './webhook-events.ts';
 
 export interface GiteaForgeOptions extends GiteaClientOptions, Omit<HostedOptions, 'testBranchPrefix'> {
@@ -97,16 +97,11 @@ function createHosting(tools: FactsTools, landed: LandedPulls, testBranchPrefix:
   return {
     kind: 'gitea',
     usualLanding: 'PUSH',
-    proofHeader: 'x-gitea-signature',
-    readDelivery: createReadDelivery(
-      {
-        findSignature: (headers) => headers['x-gitea-signature'],
-        eventHeader: 'x-gitea-event',
-        hintsOf: (event, payload) => {
-          const hints = hintsOf(event, payload, client.ownId);
-          for (const hint of hints) landed.observe(hint);
-          return hints;
-        },
+    ...createGiteaDeliveryReader(
+      (event, payload) => {
+        const hints = hintsOf(event, payload, client.ownId);
+        for (const hint of hints) landed.observe(hint);
+        return hints;
       },
       { secret: () => client.connection.webhookSecret },
     ),

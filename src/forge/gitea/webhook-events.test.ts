@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { createReadDelivery } from '../hosted/read-delivery.ts';
+import { createGiteaDeliveryReader } from './webhook.ts';
 import { hintsOf } from './webhook-events.ts';
 
 const repository = { name: 'app', owner: { login: 'acme' } };
@@ -53,19 +53,16 @@ describe('webhooks of Gitea', () => {
 
   it('webhooks are believed by their own signature, and an empty one of a hook without a secret never fits [G168]', () => {
     const body = Buffer.from(JSON.stringify({ repository, ref: 'refs/heads/main' }));
-    const format = {
-      findSignature: () => signature,
-      eventHeader: 'x-gitea-event',
-      hintsOf: (event: string, payload: object) => hintsOf(event, payload as never, 3),
-    };
-    let signature: string | undefined = createHmac('sha256', 'a long secret').update(body).digest('hex');
-    const headers = { 'x-gitea-event': 'push', 'x-github-event': 'status' };
-    const read = createReadDelivery(format, { secret: () => 'a long secret' });
-    const answer = read({ headers, body });
+    const hintsOfAny = (event: string, payload: object) => hintsOf(event, payload as never, 3);
+    const { readDelivery: read } = createGiteaDeliveryReader(hintsOfAny, { secret: () => 'a long secret' });
+    const events = { 'x-gitea-event': 'push', 'x-github-event': 'status' };
+    const signed = (signature: string | undefined) => ({ ...events, 'x-gitea-signature': signature });
+    const hmac = (secret: string) => createHmac('sha256', secret).update(body).digest('hex');
+    const answer = read({ headers: signed(hmac('a long secret')), body });
     assert.equal(answer.kind === 'hints' && answer.hints[0]?.kind, 'branch');
-    for (signature of ['', undefined, 'a'.repeat(64)]) assert.equal(read({ headers, body }).kind, 'unsigned');
-    const none = createReadDelivery(format, { secret: () => undefined });
-    signature = createHmac('sha256', '').update(body).digest('hex');
-    assert.equal(none({ headers, body }).kind, 'unsigned');
+    for (const wrong of ['', undefined, 'a'.repeat(64)])
+      assert.equal(read({ headers: signed(wrong), body }).kind, 'unsigned');
+    const none = createGiteaDeliveryReader(hintsOfAny, { secret: () => undefined });
+    assert.equal(none.readDelivery({ headers: signed(hmac('')), body }).kind, 'unsigned');
   });
 });

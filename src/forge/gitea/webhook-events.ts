@@ -1,19 +1,9 @@
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { present } from '../../lib/present.ts';
 import { mayCommand } from '../hosted/forge-text.ts';
-import {
-  aboutPullRequest,
-  countAt,
-  dig,
-  hint,
-  ofAccess,
-  ofCheck,
-  ofPush,
-  type Payload,
-  placeOf,
-  shaAt,
-  textAt,
-} from '../hosted/webhook-payload.ts';
+import { checkIn, ofAccess, ofPush, placeOf, pullRequestIn } from '../hosted/github-payload.ts';
+import { hint } from '../hosted/webhook-hints.ts';
+import { countAt, dig, type Payload, shaAt, textAt } from '../hosted/webhook-payload.ts';
 import type { CheckReport, WebhookHint } from '../hosting.ts';
 import { reportOf } from './statuses.ts';
 
@@ -54,7 +44,7 @@ function ofPullRequest({ payload, action, isOwn }: Event): readonly WebhookHint[
   const place = isOwn ? undefined : placeOf(payload);
   const number = countAt(payload, 'pull_request', 'number') ?? countAt(payload, 'number');
   if (place === undefined || number === undefined || IDLE_ACTIONS.includes(action)) return [];
-  const about = aboutPullRequest(place, number, payload);
+  const about = pullRequestIn(place, number, payload);
   // Gitea does not say which label it was.
   const isLabel = action === 'label_updated' || action === 'label_cleared';
   return isLabel ? [hint(place, `label ${number}`, { kind: 'label', number: number as PrNumber })] : [about];
@@ -87,7 +77,7 @@ function ofStatus({ payload, isOwn }: Event): readonly WebhookHint[] {
   if (isOwn || state === 'pending') return [];
   const check = textAt(payload, 'context');
   const report = check === undefined || state === undefined ? undefined : reportIn(payload, check, state);
-  return ofCheck(payload, { sha: shaAt(payload, 'sha'), check, startedAt: undefined, report });
+  return checkIn(payload, { sha: shaAt(payload, 'sha'), check, startedAt: undefined, report });
 }
 
 /** The account that set the status is the sender. */

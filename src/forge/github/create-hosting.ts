@@ -14,7 +14,7 @@ import { findPermission } from './permissions.ts';
 import { createGithubPoller } from './poll.ts';
 import { retarget } from './retarget.ts';
 import { needsSettling, settleLanded } from './settle-landed.ts';
-import { createReadGithubDelivery } from './webhook.ts';
+import { createGithubDeliveryReader } from './webhook.ts';
 import { findWorkflowRun } from './workflow-run.ts';
 import { writePaired } from './write-paired.ts';
 
@@ -27,8 +27,7 @@ export function createHosting(parts: HostingParts): Required<Hosting> {
   return {
     kind: 'github',
     usualLanding: 'API',
-    proofHeader: 'x-hub-signature-256',
-    readDelivery: createReadGithubDelivery({
+    ...createGithubDeliveryReader({
       secret: () => client.webhookSecret(),
       onMismatch: () => client.rereadWebhookSecret(),
       ownAppId: auth.kind === 'app' ? Number(auth.appId) : undefined,

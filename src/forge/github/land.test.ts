@@ -106,7 +106,10 @@ describe('landing on GitHub', () => {
     const installation: typeof client.installation = (repository) => client.installation(repository);
     const merging = createMerging({ client: { request: meddled, graphql, installation }, clock });
     return createGitAccess(git, remoteOf(client)).ask(request.repository, async (opened) =>
-      landHosted({ git: await focusOnLanding(opened, request, pullRequestRef), merging, clock }, request),
+      landHosted(
+        { git: await focusOnLanding(opened, request, pullRequestRef), merging, pullRequestRef, clock },
+        request,
+      ),
     );
   }
 

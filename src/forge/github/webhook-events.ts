@@ -1,20 +1,9 @@
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { present } from '../../lib/present.ts';
 import { instantOf, mayCommand } from '../hosted/forge-text.ts';
-import {
-  aboutPullRequest,
-  accessTo,
-  countAt,
-  dig,
-  hint,
-  ofAccess,
-  ofCheck,
-  ofPush,
-  type Payload,
-  placeOf,
-  shaAt,
-  textAt,
-} from '../hosted/webhook-payload.ts';
+import { checkIn, ofAccess, ofPush, placeOf, pullRequestIn } from '../hosted/github-payload.ts';
+import { accessTo, hint } from '../hosted/webhook-hints.ts';
+import { countAt, dig, type Payload, shaAt, textAt } from '../hosted/webhook-payload.ts';
 import type { WebhookHint } from '../hosting.ts';
 
 interface Event {
@@ -64,7 +53,7 @@ function ofPullRequest({ payload, action }: Event): readonly WebhookHint[] {
   const place = placeOf(payload);
   const number = countAt(payload, 'pull_request', 'number') ?? countAt(payload, 'number');
   if (place === undefined || number === undefined || IDLE_ACTIONS.includes(action)) return [];
-  if (action !== 'labeled' && action !== 'unlabeled') return [aboutPullRequest(place, number, payload)];
+  if (action !== 'labeled' && action !== 'unlabeled') return [pullRequestIn(place, number, payload)];
   const label = textAt(payload, 'label', 'name');
   if (label === undefined) return [];
   return [hint(place, `label ${number} ${label}`, { kind: 'label', number: number as PrNumber, label })];
@@ -74,7 +63,7 @@ function ofPullRequest({ payload, action }: Event): readonly WebhookHint[] {
 function ofReview({ payload }: Event): readonly WebhookHint[] {
   const place = placeOf(payload);
   const number = countAt(payload, 'pull_request', 'number');
-  return place === undefined || number === undefined ? [] : [aboutPullRequest(place, number, payload)];
+  return place === undefined || number === undefined ? [] : [pullRequestIn(place, number, payload)];
 }
 
 /** Only new comments can command, and only those with a command in the text yield a hint. */
@@ -109,7 +98,7 @@ function ofComment({ payload, action, ownAppId }: Event): readonly WebhookHint[]
 function ofCheckRun({ payload, ownAppId }: Event): readonly WebhookHint[] {
   const run = dig(payload, 'check_run');
   if (textAt(run, 'status') !== 'completed' || isOwn(dig(run, 'app'), ownAppId)) return [];
-  return ofCheck(payload, {
+  return checkIn(payload, {
     sha: shaAt(run, 'head_sha'),
     check: textAt(run, 'name'),
     startedAt: instantOf(textAt(run, 'started_at')),
@@ -118,13 +107,13 @@ function ofCheckRun({ payload, ownAppId }: Event): readonly WebhookHint[] {
 
 function ofStatus({ payload }: Event): readonly WebhookHint[] {
   if (textAt(payload, 'state') === 'pending') return [];
-  return ofCheck(payload, { sha: shaAt(payload, 'sha'), check: textAt(payload, 'context'), startedAt: undefined });
+  return checkIn(payload, { sha: shaAt(payload, 'sha'), check: textAt(payload, 'context'), startedAt: undefined });
 }
 
 function ofFinished({ payload, action, ownAppId }: Event, subject: string): readonly WebhookHint[] {
   const of = dig(payload, subject);
   if (action !== 'completed' || isOwn(dig(of, 'app'), ownAppId)) return [];
-  return ofCheck(payload, { sha: shaAt(of, 'head_sha'), check: undefined, startedAt: undefined });
+  return checkIn(payload, { sha: shaAt(of, 'head_sha'), check: undefined, startedAt: undefined });
 }
 
 /** The server knows the repository by its former name. A lookup of that name answers the present one. */

@@ -6,11 +6,11 @@ import { setImmediate } from 'node:timers/promises';
 import { Prng } from '../../lib/prng.ts';
 import type { DeliveryAnswer } from '../hosting.ts';
 import { createCredentials } from './api/credentials.ts';
-import { createReadGithubDelivery } from './webhook.ts';
+import { createGithubDeliveryReader } from './webhook.ts';
 
 const SECRET = 'it’s a secret';
 const OWN_APP = 4_711;
-const read = createReadGithubDelivery({ secret: () => SECRET, ownAppId: OWN_APP });
+const { readDelivery: read } = createGithubDeliveryReader({ secret: () => SECRET, ownAppId: OWN_APP });
 
 type Json = Record<string, unknown>;
 
@@ -71,7 +71,7 @@ describe('deliveries of GitHub', () => {
     for (const secret of [undefined, '']) {
       const body = Buffer.from('{}');
       const headers = { 'x-hub-signature-256': sign(body, ''), 'x-github-event': 'push' };
-      const readAny = createReadGithubDelivery({ secret: () => secret, ownAppId: undefined });
+      const { readDelivery: readAny } = createGithubDeliveryReader({ secret: () => secret, ownAppId: undefined });
       assert.deepEqual(readAny({ body, headers }), { kind: 'unsigned' });
     }
   });
@@ -84,7 +84,7 @@ describe('deliveries of GitHub', () => {
       return { ...auth, webhookSecret: SECRET };
     };
     const credentials = createCredentials({ host: 'github.com', apiUrl: '', webUrl: '', auth, reload });
-    const readIt = createReadGithubDelivery({
+    const { readDelivery: readIt } = createGithubDeliveryReader({
       secret: () => credentials.current().webhookSecret,
       onMismatch: () => credentials.rereadSecret(now),
       ownAppId: undefined,

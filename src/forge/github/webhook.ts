@@ -1,5 +1,5 @@
-import { createReadDelivery, type DeliveryFormat, type DeliveryOptions } from '../hosted/read-delivery.ts';
-import type { Hosting } from '../hosting.ts';
+import { createDeliveryReader, type DeliveryOptions, isSignedInHex } from '../hosted/read-delivery.ts';
+import type { DeliveryReader } from '../hosting.ts';
 import { hintsOf } from './webhook-events.ts';
 
 interface WebhookOptions extends DeliveryOptions {
@@ -7,12 +7,19 @@ interface WebhookOptions extends DeliveryOptions {
   readonly ownAppId: number | undefined;
 }
 
-export function createReadGithubDelivery({ ownAppId, ...options }: WebhookOptions): Hosting['readDelivery'] {
-  const format: DeliveryFormat = {
-    // GitHub also sends a SHA-1 signature, which is too weak to trust.
-    findSignature: (headers) => /^sha256=(.*)$/.exec(headers['x-hub-signature-256'] ?? '')?.[1],
-    eventHeader: 'x-github-event',
-    hintsOf: (event, payload) => hintsOf(event, payload, ownAppId),
-  };
-  return createReadDelivery(format, options);
+// GitHub also sends a SHA-1 signature, which is too weak to trust.
+const SIGNATURE = 'x-hub-signature-256';
+
+export function createGithubDeliveryReader({ ownAppId, ...options }: WebhookOptions): DeliveryReader {
+  return createDeliveryReader(
+    {
+      proofHeaders: [SIGNATURE],
+      idHeader: 'x-github-delivery',
+      isProven: ({ headers, body }, secret) =>
+        isSignedInHex(body, secret, /^sha256=(.*)$/.exec(headers[SIGNATURE] ?? '')?.[1]),
+      eventHeader: 'x-github-event',
+      hintsOf: (event, payload) => hintsOf(event, payload, ownAppId),
+    },
+    options,
+  );
 }

@@ -29,7 +29,7 @@ export interface HostedOptions {
 
 /** Pull requests, checks and merges go through the adapter; commits and branches go through git. */
 export function createHostedForge(adapter: HostedAdapter, options: HostedOptions): Forge {
-  const { hosting, merging } = adapter;
+  const { hosting, merging, pullRequestRef } = adapter;
   const { clock, testBranchPrefix } = options;
   const git = createGit(options);
   const access = createGitAccess(git, adapter.remote);
@@ -44,8 +44,8 @@ export function createHostedForge(adapter: HostedAdapter, options: HostedOptions
     ...bound(parts, { listCandidateIds, checkAccess }),
     landCandidate: (request) =>
       access.ask(request.repository, async (opened) => {
-        const focused = await focusOnLanding(opened, request, adapter.pullRequestRef);
-        return landHosted({ git: focused, merging, clock }, request);
+        const focused = await focusOnLanding(opened, request, pullRequestRef);
+        return landHosted({ git: focused, merging, pullRequestRef, clock }, request);
       }),
     async close() {
       adapter.close();

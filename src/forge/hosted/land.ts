@@ -3,7 +3,7 @@ import { branchRef } from '../../git/ref-name.ts';
 import type { Timing } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
-import { landCandidate } from '../candidate/land.ts';
+import { landCandidate, type RefOf } from '../candidate/land.ts';
 import { type LineStep, landOneByOne, type MergeApi } from '../candidate/land-one-by-one.ts';
 import { planLanding } from '../candidate/plan-landing.ts';
 import type { LandAnswer, LandRequest } from '../forge.ts';
@@ -13,6 +13,7 @@ interface LandingParts {
   /** Its `refresh` fetches the target branch and the heads of the entries. */
   readonly git: GitRepository;
   readonly merging: HostedMerging;
+  readonly pullRequestRef: RefOf;
   readonly clock: Timing;
 }
 
@@ -22,7 +23,7 @@ const MAX_LINE = 2_000;
 export async function landHosted(parts: LandingParts, request: LandRequest): Promise<LandAnswer> {
   if (request.landingMode === 'API') return landOneByOne(createMergeApi(parts, request), request);
   await parts.git.refresh();
-  return (await findUnready(parts, request)) ?? landCandidate(parts.git, request);
+  return (await findUnready(parts, request)) ?? landCandidate(parts.git, request, parts.pullRequestRef);
 }
 
 /** A push does not check whether the pull requests are still open, and their refs stay after they are closed. */
