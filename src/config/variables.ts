@@ -174,7 +174,7 @@ export const VARIABLES = {
   ),
   SLUICE_RUNNER_TOOLS: text(
     'unset',
-    'Further folders that checks in a sandbox can read, with colons between them. System folders and those of PATH need not be named.',
+    'Further folders that checks in a sandbox can read, with colons between them. They and the folder bin in each are on the PATH of every check, last. System folders and those of PATH need not be named.',
   ),
   SLUICE_RUNNER_CACHES: text(
     'unset',

@@ -25,6 +25,7 @@ export class FakeJobs implements CheckRunner {
   readonly asked: FakeJob[] = [];
   isCrowded = false;
   readonly caches = noCaches;
+  readonly explainMissing = async (program = 'It') => `${program} is in no folder.`;
   safety: RunnerSafety = { protection: 'users', sentence: 'Nothing runs.', runsUntrusted: true, closesNetwork: false };
 
   async run(job: Job, stop: AbortSignal): Promise<JobEnd> {

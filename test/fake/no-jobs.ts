@@ -7,6 +7,7 @@ export const noJobs: CheckRunner = {
   safety: { protection: 'bubblewrap', sentence: 'Nothing runs.', runsUntrusted: true, closesNetwork: false },
   isCrowded: false,
   caches: noCaches,
+  explainMissing: async () => '',
   run: () => Promise.reject(new Error('nobody registered a check')),
   close: async () => undefined,
 };

@@ -1,4 +1,3 @@
-import { delimiter } from 'node:path';
 import type { Job, JobCache, JobEnd, LeftFile, LeftFiles } from '../../check-runner/runner.ts';
 import type { RunnerCheck } from '../../checks/check.ts';
 import type { CheckConclusion } from '../../engine/model/check.ts';
@@ -10,6 +9,7 @@ import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { App } from '../core/app.ts';
 import { giveSecrets } from '../repositories/secrets.ts';
+import { OutputSigns } from './output-signs.ts';
 
 const DEFAULT_TIMEOUT_MINUTES = 60;
 /** When the machine shuts down, the server also gets its stop signal within this time. */
@@ -42,7 +42,6 @@ export async function runJob(job: CheckJob, stop: AbortSignal): Promise<CheckEnd
   const { app, forge, repository, sha, check } = job;
   const { checkRunner, clock } = app;
   const timeoutMinutes = check.timeoutMinutes ?? DEFAULT_TIMEOUT_MINUTES;
-  const isClosed = isClosedFor(app, check);
   const signs = new OutputSigns();
   const secrets = await giveSecrets(app, job);
   const masker = createMasker(Object.values(secrets.variables));
@@ -75,8 +74,9 @@ export async function runJob(job: CheckJob, stop: AbortSignal): Promise<CheckEnd
   );
   const end = await withoutShutdown(job, await run, stop);
   await put(masker.end());
+  signs.read(Buffer.from('\n'));
   const { conclusion, text } = describeEnd(end, { timeoutMinutes, ranMs: Math.max(0, clock.now() - startedAt) });
-  return { conclusion, text: text + remedyFor(end, isClosed, signs) };
+  return { conclusion, text: text + (await remedyFor(job, end, signs)) };
 }
 
 /** The last output of the command comes before the lines on its reports. */
@@ -120,7 +120,7 @@ function isClosedFor({ checkRunner }: Pick<App, 'checkRunner'>, { network }: Run
 
 /** The first lines of a log. Readers of a failed download need to know of the network. */
 export function jobHeading(app: Pick<App, 'checkRunner'>, check: RunnerCheck, where: string): string {
-  const closed = isClosedFor(app, check) ? ', without network (--check-network opens it)' : '';
+  const closed = isClosedFor(app, check) ? `, without network (${OPENS_NETWORK})` : '';
   const without = check.cache === undefined ? undefined : whyWithoutCache(app);
   const cache = without === undefined ? '' : `, without its cache (${without})`;
   const commands = [check.prepare, check.command].flatMap((line) => (line === undefined ? [] : `[Sluice] $ ${line}\n`));
@@ -158,45 +158,36 @@ async function withoutShutdown({ app }: CheckJob, end: JobEnd, stop: AbortSignal
   return stop.aborted ? { kind: 'stopped' } : end;
 }
 
-const NETWORK =
-  /ENOTFOUND|EAI_AGAIN|ENETUNREACH|getaddrinfo|could not resolve|name resolution|network is unreachable|no such host|name or service not known/i;
-const READ_ONLY = /EROFS|read-only file system|EACCES: permission denied, (?:mkdir|open|rename)/i;
-
-/** Looks for what a failure may come from. */
-// SPEC R50, R65
-class OutputSigns {
-  isOffline = false;
-  isReadOnly = false;
-  #end = '';
-
-  read(bytes: Buffer): void {
-    const text = this.#end + bytes.toString('latin1');
-    this.isOffline ||= NETWORK.test(text);
-    this.isReadOnly ||= READ_ONLY.test(text);
-    this.#end = text.slice(-60);
-  }
-}
-
 /** The likely reason of a failure, and what helps. */
 // SPEC R50, R65
-function remedyFor(end: JobEnd, isClosed: boolean, signs: OutputSigns): string {
+async function remedyFor(
+  { app, check }: CheckJob,
+  end: JobEnd,
+  { isOffline, missing, closed }: OutputSigns,
+): Promise<string> {
   if (end.kind !== 'exited' || end.code === 0) return '';
-  if (end.code === 127) {
-    const folders = (process.env['PATH'] ?? '').split(delimiter).join(', ');
-    return ` A check finds commands in ${folders}: install it there, or name its folder in SLUICE_RUNNER_TOOLS.`;
-  }
-  if (isClosed && signs.isOffline)
-    return ' It ran in a sandbox without network, and its output tells of a network error: --check-network opens it.';
-  return signs.isReadOnly ? ' It wrote where a check cannot: its work tree, $HOME and $TMPDIR are its own.' : '';
+  const lacks = async () => {
+    const found = missing === undefined ? '' : ` Its output says that ${missing} was not found.`;
+    return `${found} ${await app.checkRunner.explainMissing(missing)}`;
+  };
+  if (end.code === NOT_FOUND) return lacks();
+  if (isOffline && isClosedFor(app, check))
+    return ` It ran in a sandbox without network, and its output tells of a network error: ${OPENS_NETWORK}.`;
+  if (missing !== undefined) return lacks();
+  if (closed === undefined) return '';
+  return ` It wrote ${closed === '' ? '' : `to ${closed}, `}where a check cannot: its work tree, $HOME and $TMPDIR are its own.`;
 }
 
 /** Signals that a crashing program causes itself. */
 const CRASHES: ReadonlySet<string> = new Set(['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGSYS', 'SIGTRAP']);
 
+const NOT_FOUND = 127;
+const OPENS_NETWORK = 'network: true in .sluice.yaml, or --check-network, opens it';
+
 /** The exit codes of a shell that could not run the command. */
 const SHELL_CODES: { readonly [code: number]: string } = {
   126: ' (a command cannot be executed)',
-  127: ' (a command was not found)',
+  [NOT_FOUND]: ' (a command was not found)',
 };
 
 // SPEC R31, R34

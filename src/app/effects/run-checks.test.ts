@@ -110,8 +110,18 @@ describe('checks of the built-in runner', () => {
 
   it('[R65] name the folders that were searched, and those that can be written', async () => {
     const failures = [
-      [127, 'sh: 1: vitest: not found\n', /finds commands in .*, or name its folder in SLUICE_RUNNER_TOOLS/],
-      [1, "EACCES: permission denied, mkdir '/srv/out'\n", /its work tree, \$HOME and \$TMPDIR are its own/],
+      [127, 'sh: 1: vitest: not found\n', /Its output says that vitest was not found\. vitest is in no folder\.\n?$/],
+      [127, '', /\(a command was not found\) after 0\.0 s\. It is in no folder\.\n?$/],
+      [
+        2,
+        'make: bazelisk: No such file or directory\n',
+        /exit code 2 .* says that bazelisk was not found\. bazelisk is/,
+      ],
+      [
+        1,
+        "EACCES: permission denied, mkdir '/srv/out'\n",
+        /wrote to \/srv\/out, where a check cannot: its work tree, \$HOME and \$TMPDIR are its own/,
+      ],
       [1, 'Error: expected 4, got 5\n', /exit code 1 after 0\.0 s\.\n?$/],
     ] as const;
     for (const [code, output, words] of failures) {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { beginCommand, type Protection, TREE, type Wrapped, type WrapRequest } from './protection.ts';
-import { SANDBOX_USER, type SandboxFolders } from './sandbox-folders.ts';
+import { isWithin, SANDBOX_USER, type SandboxFolders } from './sandbox-folders.ts';
 import type { UserPool } from './user-pool.ts';
 
 export interface SandboxOptions {
@@ -40,6 +40,10 @@ export function createSandbox(
 ): Protection {
   return {
     kind,
+    canRead: (path) => {
+      const holds = (folder: string) => isWithin(folder, path);
+      return folders.seen.some(holds) && !folders.hidden.some(holds);
+    },
     treeOf: () => TREE,
     users,
     wrap: async (request) => {

@@ -156,6 +156,7 @@ interface UsersOptions {
 function createUsers({ users, processes }: UsersOptions): Protection {
   return {
     kind: 'users',
+    canRead: () => true,
     treeOf: ({ tree }) => tree,
     users,
     wrap: async ({ command, mark, folder }) => {
@@ -173,6 +174,7 @@ function createUsers({ users, processes }: UsersOptions): Protection {
 /** The command runs as the server's user. */
 const noProtection: Protection = {
   kind: 'none',
+  canRead: () => true,
   treeOf: ({ tree }) => tree,
   users: undefined,
   wrap: async ({ command, folder }) => ({

@@ -19,7 +19,7 @@ import { createSmallDisk, findMountProblem, type SmallDisk } from '../../../test
 import { aRunner, findWorkingProtections } from '../../../test/helpers/local-runner.ts';
 import type { CacheHit, CheckRunner, Job, JobCache, JobEnd, KeptCache, ProtectionKind } from '../runner.ts';
 import { MAX_ENTRIES } from './cache-transfer.ts';
-import { digestTool, resolveTools } from './tools.ts';
+import { createToolFinder, digestTool } from './tools.ts';
 
 const NEVER = new AbortController().signal;
 const SANDBOXES = (await findWorkingProtections()).filter((kind) => kind === 'bubblewrap' || kind === 'namespaces');
@@ -347,7 +347,7 @@ describe('tools of a check', () => {
     assert.equal(end.kind, 'impossible');
     assert.match(
       end.kind === 'impossible' ? end.problem : '',
-      /^The check needs no-such-tool, which is not on PATH \(.*\)\. Install it there, or name its folder in SLUICE_RUNNER_TOOLS\.$/,
+      /^The check needs no-such-tool, which it does not find\. Checks find programs in \/.*: install it there, or name its folder in SLUICE_RUNNER_TOOLS\.$/,
     );
     await world.close();
   });
@@ -361,12 +361,38 @@ describe('tools of a check', () => {
     await mkdir(join(folder, 'c'));
     await symlink('../real', join(folder, 'c', 'tool'));
     const path = ['a', 'b', 'c', 'none'].map((name) => join(folder, name)).join(':');
-    const find = async () => (await resolveTools(['tool', 'missing'], path)).map(({ path: file }) => file);
+    const finder = createToolFinder({ path, tools: [], canRead: () => true });
+    const find = async () => (await finder.find(['tool', 'missing'])).map(({ path: file }) => file);
     assert.deepEqual(await find(), [join(folder, 'real'), undefined]);
     const first = await digestTool(join(folder, 'real'));
     assert.equal(await digestTool(join(folder, 'real')), first);
     await writeFile(join(folder, 'real'), '22', { mode: 0o755 });
     assert.notEqual(await digestTool(join(folder, 'real')), first);
+    await rm(folder, { recursive: true });
+  });
+
+  it('are those that a check can read: the sentence says where a hidden one is [R65] [R90]', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-tools-'));
+    for (const name of ['seen', 'hidden', join('named', 'bin')]) await mkdir(join(folder, name), { recursive: true });
+    for (const file of ['hidden/secret', 'hidden/linked', 'named/bin/chosen'])
+      await writeFile(join(folder, file), '', { mode: 0o755 });
+    await symlink('../hidden/linked', join(folder, 'seen', 'linked'));
+    const at = (name: string) => join(folder, name);
+    const finder = createToolFinder({
+      path: ['seen', 'hidden', 'none'].map(at).join(':'),
+      tools: [at('named')],
+      canRead: (file) => !file.startsWith(at('hidden')),
+    });
+    assert.deepEqual(
+      (await finder.find(['secret', 'linked', 'chosen'])).map(({ path }) => path),
+      [undefined, undefined, at('named/bin/chosen')],
+    );
+    assert.equal(finder.path, ['seen', 'hidden', 'none', 'named', 'named/bin'].map(at).join(':'));
+    for (const name of ['secret', 'linked'])
+      assert.match(await finder.explain(name), new RegExp(`^${name} is in ${at('hidden')}, which checks cannot read`));
+    const seen = ['seen', 'named', 'named/bin'].map(at).join(', ');
+    for (const name of ['missing', undefined])
+      assert.match(await finder.explain(name), new RegExp(`^Checks find programs in ${seen}: install it there`));
     await rm(folder, { recursive: true });
   });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { aRunner, findWorkingProtections, UIDS } from '../../../test/helpers/local-runner.ts';
@@ -233,6 +233,27 @@ function testSandbox(kind: ProtectionKind): void {
     };
     await assert.rejects(run('true', {}, NEVER, other.runner), isFault);
     await other.close();
+  });
+
+  it('in which programs of a named folder are found, and a hidden one is explained [R2] [R65]', async () => {
+    const [tool, hidden] = [await mkdtemp('/tmp/sluice-tool-'), await mkdtemp('/tmp/sluice-hidden-')];
+    for (const name of [join(tool, 'bin'), join(hidden, 'bin')]) {
+      await mkdir(name);
+      await writeFile(join(name, name.startsWith(tool) ? 'chosen' : 'unseen'), '#!/bin/sh\necho here\n', {
+        mode: 0o755,
+      });
+    }
+    await chmod(tool, 0o755);
+    const path = process.env['PATH'];
+    process.env['PATH'] = `${path}:${join(hidden, 'bin')}`;
+    // The server's own files hide it, as a home does that others cannot enter.
+    const other = await aRunner(kind, { tools: [tool], secrets: [hidden] });
+    process.env['PATH'] = path;
+    assert.match((await run('chosen', {}, NEVER, other.runner)).output, /here/);
+    assert.deepEqual((await run('unseen', {}, NEVER, other.runner)).end, exited(127));
+    assert.match(await other.runner.explainMissing('unseen'), new RegExp(`unseen is in ${hidden}/bin, which checks`));
+    await other.close();
+    for (const folder of [tool, hidden]) await rm(folder, { recursive: true });
   });
 
   it('that tells of signals by the code that shells give them [R45]', async () => {

@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { rmdir } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Fault } from '../../lib/fault.ts';
 import type { Log } from '../../lib/log.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
@@ -13,7 +13,7 @@ import { beginCache, type UsedCache } from './job-cache.ts';
 import { findLeftFiles, markTime } from './left-files.ts';
 import { innerMarkOf, ProcessTree, type TreeExit } from './process-tree.ts';
 import type { Protection, Wrapped } from './protection.ts';
-import { resolveTools, type Tool } from './tools.ts';
+import { createToolFinder, type ToolFinder } from './tools.ts';
 import type { User } from './user.ts';
 import {
   createJobFolder,
@@ -40,8 +40,8 @@ export interface LocalRunnerOptions extends ProtectionOptions {
   readonly log: Log;
 }
 
-/** The only variables that commands inherit from the server. */
-const PASSED = ['PATH', 'LANG', 'LC_ALL', 'TZ'];
+/** With PATH the only variables that commands inherit from the server. */
+const PASSED = ['LANG', 'LC_ALL', 'TZ'];
 
 /** Runs jobs as processes of this machine. At start it removes the leftovers of a crashed runner in the same folder. */
 export async function createLocalRunner(options: LocalRunnerOptions): Promise<CheckRunner> {
@@ -60,9 +60,11 @@ export async function createLocalRunner(options: LocalRunnerOptions): Promise<Ch
     const limitBytes = safety.closesNetwork ? options.kept.limitBytes : 0;
     const caches = new CacheFolder({ ...options.kept, limitBytes, log });
     await caches.open();
+    const canRead = (path: string) => protection.canRead(path);
+    const programs = createToolFinder({ path: process.env['PATH'] ?? '', tools: options.tools, canRead });
     const { memory } = options.limits;
     const groups = await openControlGroups(options.limits, { log, own: options.ownGroup });
-    return new LocalRunner({ protection, safety, jobs: atOnce, log, work, caches, groups, memory });
+    return new LocalRunner({ protection, safety, jobs: atOnce, log, work, caches, groups, memory, programs });
   } catch (error) {
     await removeWorkFolder(work.path).catch(() => undefined);
     throw error;
@@ -97,6 +99,7 @@ interface Parts {
   readonly caches: CacheFolder;
   readonly groups: ControlGroups | undefined;
   readonly memory: string | undefined;
+  readonly programs: ToolFinder;
 }
 
 class LocalRunner implements CheckRunner {
@@ -118,6 +121,10 @@ class LocalRunner implements CheckRunner {
 
   get isCrowded(): boolean {
     return this.#turns.isCrowded;
+  }
+
+  explainMissing(program: string | undefined): Promise<string> {
+    return this.#parts.programs.explain(program);
   }
 
   run(job: Job, stop: AbortSignal): Promise<JobEnd> {
@@ -160,7 +167,7 @@ class LocalRunner implements CheckRunner {
   }
 
   async #runInFolder(job: Job, whom: Whom): Promise<JobEnd> {
-    const { work, protection, log } = this.#parts;
+    const { work, protection, log, programs } = this.#parts;
     const { user, stop } = whom;
     const name = randomUUID();
     const folder = await createJobFolder(work, name);
@@ -169,16 +176,16 @@ class LocalRunner implements CheckRunner {
     try {
       const problem = await job.prepare({ folder: folder.tree, isIsolated: protection.kind !== 'none' });
       if (problem !== undefined) return { kind: 'impossible', problem };
-      const tools = await resolveTools(job.tools ?? []);
-      const missing = tools.find(({ path }) => path === undefined);
-      if (missing !== undefined) return { kind: 'impossible', problem: missingTool(missing) };
+      const tools = await programs.find(job.tools ?? []);
+      const missing = tools.find(({ path }) => path === undefined)?.name;
+      if (missing !== undefined) return { kind: 'impossible', problem: await this.#lacks(missing) };
       cache = await beginCache(this.#parts.caches, job, { tree: folder.tree, tools });
       if (job.cache?.use === 'fill' && cache?.isWanted !== true) return { kind: 'stopped' };
       if (user !== undefined) await giveTo(user, folder);
       if (stop.aborted) return { kind: 'stopped' };
       const since = job.reports === undefined ? undefined : await markTime(join(work.path, `${name}.started`));
       await job.onStart();
-      const place = { ...{ protection, folder, user, stop }, environment: passedOn() };
+      const place = { ...{ protection, folder, user, stop }, environment: passedOn(programs) };
       const hit = await cache?.restore({ ...place, mark: `${work.mark}.${name}-unpack.` });
       const known = hit === undefined ? job : { ...job, variables: { ...job.variables, SLUICE_CACHE_HIT: hit } };
       const end = await this.#execute(known, folder, { ...whom, mark });
@@ -197,6 +204,11 @@ class LocalRunner implements CheckRunner {
     }
   }
 
+  // SPEC R90
+  async #lacks(program: string): Promise<string> {
+    return `The check needs ${program}, which it does not find. ${await this.explainMissing(program)}`;
+  }
+
   async #execute(job: Job, folder: JobFolder, of: Execution): Promise<JobEnd> {
     const { groups, log } = this.#parts;
     const group = await groups?.create();
@@ -210,7 +222,7 @@ class LocalRunner implements CheckRunner {
   async #executeIn(group: ControlGroup | undefined, job: Job, folder: JobFolder, of: Execution): Promise<JobEnd> {
     const { user, mark, stop } = of;
     const wrapped = await this.#wrap(job, folder, mark);
-    const environment = { ...passedOn(), ...wrapped.variables, ...job.variables };
+    const environment = { ...passedOn(this.#parts.programs), ...wrapped.variables, ...job.variables };
     const onOutput = (bytes: Buffer) => job.onOutput(bytes);
     const tree = new ProcessTree({ wrapped, folder: folder.tree, environment, mark, user, group, onOutput });
     let isTimedOut = false;
@@ -267,16 +279,10 @@ async function handOver(
   await reports.take({ root, ...(await findLeftFiles({ folder: tree, globs: reports.globs, ...by })) });
 }
 
-// SPEC R90
-function missingTool({ name }: Tool): string {
-  const folders = (process.env['PATH'] ?? '').split(delimiter).join(', ');
-  return `The check needs ${name}, which is not on PATH (${folders}). Install it there, or name its folder in SLUICE_RUNNER_TOOLS.`;
-}
-
 // SPEC R2
-function passedOn(): Record<string, string> {
+function passedOn({ path }: ToolFinder): Record<string, string> {
   const passed = PASSED.flatMap((key) => (process.env[key] === undefined ? [] : [[key, process.env[key]]]));
-  return { LANG: 'C.UTF-8', ...(Object.fromEntries(passed) as Record<string, string>), SHELL: '/bin/sh' };
+  return { PATH: path, LANG: 'C.UTF-8', ...(Object.fromEntries(passed) as Record<string, string>), SHELL: '/bin/sh' };
 }
 
 // SPEC R30

@@ -7,6 +7,8 @@ export interface Protection {
   readonly kind: ProtectionKind;
   /** One user per running command, when the server is root. */
   readonly users: UserPool | undefined;
+  /** Whether a command may find what is at this path. */
+  canRead(path: string): boolean;
   /** The path at which a command sees its work tree. */
   treeOf(folder: JobFolder): string;
   wrap(request: WrapRequest): Promise<Wrapped>;

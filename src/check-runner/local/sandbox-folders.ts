@@ -17,6 +17,8 @@ export interface SandboxFolders {
   /** Files made for the sandbox, by their path in it. */
   readonly files: readonly { readonly path: string; readonly source: string }[];
   readonly networkFiles: readonly string[];
+  /** What of the machine can be read in it, by the names that lead there. */
+  readonly seen: readonly string[];
   /** Paths within the others that appear empty. */
   readonly hidden: readonly string[];
 }
@@ -64,12 +66,14 @@ export async function findSandboxFolders(
   await checkWritable(options.caches, options.user);
   const read = readable.filter((path) => !NETWORK_CONFIGURATION.includes(path));
   const mounted = [...(await Promise.all(read.map(real))), ...options.caches];
+  const seen = [...read, ...mounted, ...links.map(({ path }) => path)];
   return {
     read,
     caches: options.caches,
     links,
     files: await writeOwnFiles(options.work),
     networkFiles: readable.filter((path) => NETWORK_CONFIGURATION.includes(path)),
+    seen,
     hidden: secrets.filter((secret) => mounted.some((folder) => isWithin(folder, secret))),
   };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { constants, createReadStream } from 'node:fs';
+import { constants, createReadStream, statSync } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
 
 export interface Tool {
@@ -10,22 +10,59 @@ export interface Tool {
   readonly path: string | undefined;
 }
 
-export async function resolveTools(
-  names: readonly string[],
-  path = process.env['PATH'] ?? '',
-): Promise<readonly Tool[]> {
-  return Promise.all(names.map(async (name) => ({ name, path: await findTool(name, path.split(delimiter)) })));
+export interface ToolFinder {
+  /** PATH of commands. */
+  readonly path: string;
+  find(names: readonly string[]): Promise<readonly Tool[]>;
+  /** What helps where a command did not find the program. */
+  // SPEC R65, R90
+  explain(name: string | undefined): Promise<string>;
 }
 
-async function findTool(name: string, folders: readonly string[]): Promise<string | undefined> {
+interface Surroundings {
+  /** PATH of the server. */
+  readonly path: string;
+  /** Folders that the operator named. */
+  readonly tools: readonly string[];
+  /** Whether commands may find what is at this path. */
+  canRead(path: string): boolean;
+}
+
+/** Programs by their names, as commands find them: a sandbox may hide folders of PATH. */
+export function createToolFinder({ path, tools, canRead }: Surroundings): ToolFinder {
+  const folders = [...path.split(delimiter), ...tools.flatMap((folder) => [folder, join(folder, 'bin')])];
+  const isSeen = (file: string, folder: string) => canRead(folder) && canRead(file);
+  return {
+    path: [...new Set(folders)].join(delimiter),
+    find: (names) =>
+      Promise.all(names.map(async (name) => ({ name, path: (await findTool(name, folders, isSeen))?.file }))),
+    explain: async (name) => {
+      const hidden = name === undefined ? undefined : await findTool(name, folders, () => true);
+      if (hidden !== undefined && !isSeen(hidden.file, hidden.folder))
+        return `${name} is in ${canRead(hidden.folder) ? dirname(hidden.file) : hidden.folder}, which checks cannot read: install it where every user can read it, such as in /usr/local/bin.`;
+      const seen = [...new Set(folders)].filter((folder) => canRead(folder) && isFolder(folder)).join(', ');
+      return `Checks find programs in ${seen}: install it there, or name its folder in SLUICE_RUNNER_TOOLS.`;
+    },
+  };
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+async function findTool(
+  name: string,
+  folders: readonly string[],
+  isSeen: (file: string, folder: string) => boolean,
+): Promise<{ readonly file: string; readonly folder: string } | undefined> {
   for (const folder of folders) {
     const file = await realpath(join(folder, name)).catch(() => undefined);
-    if (file === undefined || !(await stat(file)).isFile()) continue;
+    if (file === undefined || !isSeen(file, folder) || !(await stat(file)).isFile()) continue;
     const isProgram = await access(file, constants.X_OK).then(
       () => true,
       () => false,
     );
-    if (isProgram) return file;
+    if (isProgram) return { file, folder };
   }
   return undefined;
 }
