@@ -47,6 +47,7 @@ import { systemClock, type Timing } from './lib/clock.ts';
 import { Fault } from './lib/fault.ts';
 import { LineWriter } from './lib/line-writer.ts';
 import { createJsonLog, createTextLog, type Log, type LogLevel } from './lib/log.ts';
+import { SLUICE } from './lib/sluice-command.ts';
 import { readVersion } from './lib/version.ts';
 import { openStore } from './open-store.ts';
 import { openTracing, startTraces } from './open-tracing.ts';
@@ -375,8 +376,8 @@ async function announce(running: Running): Promise<void> {
   const link = process.stdout.isTTY ? await running.createSignInLink() : undefined;
   say(`Dashboard: ${running.url}/${link === undefined ? '' : `\nSign in to it, once, within 10 minutes: ${link}`}`);
   say(`API documentation: ${running.url}/docs`);
-  say('In another terminal, a queue at work: npx sluice demo');
-  say('Your own repository, bare or by its URL: npx sluice repo add --git /srv/git/app.git');
+  say(`In another terminal, a queue at work: ${SLUICE} demo`);
+  say(`Your own repository, bare or by its URL: ${SLUICE} repo add --git /srv/git/app.git`);
 }
 
 function say(text: string): void {

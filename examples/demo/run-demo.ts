@@ -1,10 +1,11 @@
 import { CliError, EXIT } from '../../src/cli/core/exit.ts';
 import { write } from '../../src/cli/core/terminal.ts';
 import { Fault } from '../../src/lib/fault.ts';
+import { SLUICE } from '../../src/lib/sluice-command.ts';
 import { type DemoFolder, makeDemoFolder } from './demo-folder.ts';
 import { startDemoServer } from './demo-server.ts';
 import { plainStage } from './plain/stage.ts';
-import { type Stage, sluiceCommand } from './scene.ts';
+import type { Stage } from './scene.ts';
 
 export interface DemoOptions {
   readonly folder?: string;
@@ -102,6 +103,6 @@ async function leave(folder: DemoFolder, options: DemoOptions, exitCode: number 
     return;
   }
   await folder.remove();
-  const command = `${sluiceCommand()} demo --keep${options.github ? ' --github' : ''}${options.gitea ? ' --gitea' : ''}`;
+  const command = `${SLUICE} demo --keep${options.github ? ' --github' : ''}${options.gitea ? ' --gitea' : ''}`;
   write(`${path} is removed. To keep it, and to be told how to see all this for yourself: ${command}`);
 }

@@ -29,8 +29,3 @@ export function formatSurprises(surprises: readonly string[]): string {
   const lines = surprises.map((surprise) => `- ${surprise}`);
   return `${paint('red', 'Not everything went as it should:')}\n${lines.join('\n')}\n`;
 }
-
-/** The command to type for `sluice`: with npx or npm run it may not be in the PATH. */
-export function sluiceCommand(environment: NodeJS.ProcessEnv = process.env): string {
-  return environment['npm_command'] === undefined ? 'sluice' : 'npx sluice';
-}

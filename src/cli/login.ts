@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { SLUICE } from '../lib/sluice-command.ts';
 import { Client } from './core/client.ts';
 import { local } from './core/command.ts';
 import type { GlobalOptions } from './core/context.ts';
@@ -29,7 +30,7 @@ async function login(given: string, { tokenFile, json }: GlobalOptions): Promise
   const caller = await describeCaller(new Client({ url, token: () => token }));
   writeHosts(process.env, { current: url, tokens: { ...hosts.tokens, [url]: token.secret } });
   if (json) write(JSON.stringify({ url, file: hostsFileOf(process.env), caller }, null, 2));
-  else write(`Logged in to ${url}${caller === undefined ? '.' : formatCaller(caller)}\nNext: sluice status`);
+  else write(`Logged in to ${url}${caller === undefined ? '.' : formatCaller(caller)}\nNext: ${SLUICE} status`);
 }
 
 /** A server on this machine speaks http, any other one https. */

@@ -1,3 +1,4 @@
+import { SLUICE } from '../lib/sluice-command.ts';
 import { formatRepo, parseRepo, REPO_TEXT, type RepoRef } from './core/arguments.ts';
 import { commandFor } from './core/command.ts';
 import { ask } from './core/confirm.ts';
@@ -83,7 +84,7 @@ async function isAccepted(repo: RepoRef, { branch }: Proposal): Promise<boolean>
   const question = `Try them on ${branch} now, and if they pass, register them and create the queue of ${branch}? Type yes: `;
   const answer = await ask(question);
   if (answer === 'yes' || answer === 'y') return true;
-  say(`Try and use them: sluice repo add ${formatRepo(repo)} --yes\nOr name others: --check test='COMMAND'`);
+  say(`Try and use them: ${SLUICE} repo add ${formatRepo(repo)} --yes\nOr name others: --check test='COMMAND'`);
   return false;
 }
 
@@ -95,21 +96,25 @@ function adviceFor(repo: RepoRef): string {
   const name = formatRepo(repo);
   return [
     'Nothing more was registered. Put the lines above into .sluice.yaml, mend them, and try:',
-    `  sluice repo try ${name} --file .sluice.yaml`,
+    `  ${SLUICE} repo try ${name} --file .sluice.yaml`,
     'Then use them:',
-    `  sluice repo add ${name} --checks-from .sluice.yaml`,
+    `  ${SLUICE} repo add ${name} --checks-from .sluice.yaml`,
   ].join('\n');
 }
 
 function describeNext({ repo, targetBranch }: { repo: RepoRef; targetBranch: string }, isGranted: boolean): string {
   const place = `${formatRepo(repo)} ${targetBranch}`;
   const file = isGranted
-    ? `The checks are registered. Commit the lines above as .sluice.yaml on ${targetBranch}: from then on that file decides.`
-    : 'The checks are registered.';
+    ? `The checks are registered. Commit them as .sluice.yaml on ${targetBranch}, and that file decides from then on:
+  ${SLUICE} repo propose ${place} > .sluice.yaml
+`
+    : 'The checks are registered. ';
   return [
-    `${file} The queue of ${targetBranch} is open.`,
-    'Next, in a clone, the first pull request:',
+    `${file}The queue of ${targetBranch} is open.`,
+    'Next, the first pull request. In a clone, with a commit of yours:',
     '  git push origin HEAD:refs/pull/1/head',
-    `  sluice pr submit ${place} 1 && sluice watch ${place} --until-empty`,
+    'Here:',
+    `  ${SLUICE} pr submit ${place} 1`,
+    `  ${SLUICE} watch ${place} --until-empty`,
   ].join('\n');
 }

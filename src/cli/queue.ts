@@ -1,4 +1,5 @@
 import { present } from '../lib/present.ts';
+import { SLUICE } from '../lib/sluice-command.ts';
 import { AT_TEXT, formatRepo, parseInstant, parseRepo, REPO_TEXT, type RepoRef } from './core/arguments.ts';
 import { commandFor, type Row, row } from './core/command.ts';
 import type { Context } from './core/context.ts';
@@ -35,22 +36,22 @@ const create = row({
 // SPEC K25
 function proposeAdaptive(repo: RepoRef, { branch, optimizationMode }: DescribedQueue): string {
   if (optimizationMode === 'ADAPTIVE') return '';
-  const command = `sluice queue update ${formatRepo(repo)} ${branch} --optimization-mode ADAPTIVE --run-cost 2`;
+  const command = `${SLUICE} queue update ${formatRepo(repo)} ${branch} --optimization-mode ADAPTIVE --run-cost 2`;
   return `Let the queue size its own groups: ${command}\n`;
 }
 
 // SPEC G97, Q41
 async function describeNext(context: Context, repo: RepoRef, targetBranch: string): Promise<string> {
   const place = `${formatRepo(repo)} ${targetBranch}`;
-  const again = `sluice forge check ${place}`;
-  const submit = `\nNext: sluice pr submit ${place} NUMBER\n`;
+  const again = `${SLUICE} forge check ${place}`;
+  const submit = `\nNext: ${SLUICE} pr submit ${place} NUMBER\n`;
   try {
     const { findings } = await context.call('inspectRepository', { repo, targetBranch }, { timeoutMs: INSPECTION_MS });
     const missing = findings.filter(({ level }) => level !== 'OK');
     if (missing.length === 0) return repo.host === 'local' ? submit : `\nNothing is missing on the forge.\n${submit}`;
     const hasNoCheck = missing.some(({ code }) => code === 'NO_REQUIRED_CHECKS');
     const next = hasNoCheck
-      ? `\nNext, with the names of your checks: sluice queue update ${place} --required-statuses test\n`
+      ? `\nNext, with the names of your checks: ${SLUICE} queue update ${place} --required-statuses test\n`
       : submit;
     return `\nWhat is missing${repo.host === 'local' ? '' : ' on the forge'}:\n${formatFindings(missing)}\n${next}Look again: ${again}\n`;
   } catch (error) {

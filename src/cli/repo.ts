@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { present } from '../lib/present.ts';
+import { SLUICE } from '../lib/sluice-command.ts';
 import { collect, formatRepo, parseIntegerWithin, parseRepo, REPO_TEXT, type RepoRef } from './core/arguments.ts';
 import { commandFor, type Given, type Row, row } from './core/command.ts';
 import { confirm } from './core/confirm.ts';
@@ -60,7 +61,7 @@ const add = row({
     const asked = { repo, ...(git && { git }), ...readAddOptions(options) };
     const reply = await askForTrust(context, await context.act('registerRepository', asked));
     const hasQueue = context.isJson || (await findWhetherQueued(context, repo));
-    const next = hasQueue ? '' : `Next: sluice queue create ${formatRepo(repo)} ${branch ?? 'main'}`;
+    const next = hasQueue ? '' : `Next: ${SLUICE} queue create ${formatRepo(repo)} ${branch ?? 'main'}`;
     const isTried = wantsTry(context, reply, options);
     const isNew = !hasQueue && !isTried && isWithoutChecks(reply, options);
     const about = `${paint('bold', formatRepo(repo))} is registered.\n${formatFacts(factsOf(reply))}`;
@@ -118,10 +119,10 @@ async function tryAfterAdding(context: Context, { repo }: RegisteredRepository, 
     const hasPassed = await tryChecks(context, { repo });
     if (next !== '') write(next);
     if (!hasPassed)
-      say(`A queue would hold until main passes. Mend it, and try again: sluice repo try ${formatRepo(repo)}`);
+      say(`A queue would hold until main passes. Mend it, and try again: ${SLUICE} repo try ${formatRepo(repo)}`);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    say(`No try: ${error.message}\nTry it later: sluice repo try ${formatRepo(repo)}`);
+    say(`No try: ${error.message}\nTry it later: ${SLUICE} repo try ${formatRepo(repo)}`);
     if (next !== '') write(next);
   }
 }
@@ -169,7 +170,7 @@ const list = commandFor('listRepositories', {
   examples: ['sluice repo list', 'sluice repo list --json'],
   show: ({ repositories }) =>
     repositories.length === 0
-      ? 'No repositories yet. Register one: sluice repo add --help'
+      ? `No repositories yet. Register one: ${SLUICE} repo add --help`
       : formatRows(repositories, [
           { title: 'REPOSITORY', cell: (one) => formatRepo(one.repo) },
           { title: 'GIT', shrinks: true, cell: ({ git }) => git ?? '-' },

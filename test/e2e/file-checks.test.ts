@@ -192,7 +192,7 @@ describe('a proposal of checks', () => {
     assert.equal(code, 0);
     assert.match(
       out,
-      /tested\n✓ test: Passed.*The checks are registered\. Commit the lines above as \.sluice\.yaml on main/s,
+      /tested\n✓ test: Passed.*The checks are registered\. Commit them as \.sluice\.yaml on main.*sluice repo propose \S+ main > \.sluice\.yaml\nThe queue of main is open/s,
     );
     assert.equal((await untilLeft(queue, await queue.submitOne())).state, 'MERGED');
     assert.equal((await untilLeft(queue, await queue.submitOne({ bad: '' }))).state, 'FAILED');

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { CliError, EXIT } from '../../../src/cli/core/exit.ts';
 import { paint, write } from '../../../src/cli/core/terminal.ts';
 import { HOOK_EVENTS } from '../../../src/forge/gitea/api/needed-events.ts';
+import { SLUICE } from '../../../src/lib/sluice-command.ts';
 import { runGit } from '../../../test/contract/plain-repository.ts';
 import { GiteaPeople } from '../../../test/gitea/any-gitea.ts';
 import { RealGitea } from '../../../test/gitea/real-gitea.ts';
@@ -163,7 +164,7 @@ Look at it: ${await makeLink(scene)}
 Everything goes on until Ctrl-C. In another terminal, in this folder:
 
     export SLUICE_URL=${scene.server.url} SLUICE_DATA=${scene.folder.data}
-    npx sluice queue show ${new URL(url).host}/${REPOSITORY} main
+    ${SLUICE} queue show ${new URL(url).host}/${REPOSITORY} main
     git clone ${url.replace('://', `://radia:${await people.tokenOf('radia')}@`)}/${REPOSITORY}.git
 `);
   if (!scene.signal.aborted) await once(scene.signal, 'abort');

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { paint, write } from '../../../src/cli/core/terminal.ts';
+import { SLUICE } from '../../../src/lib/sluice-command.ts';
 import { createFakeGithub, type FakeGithub } from '../../../test/fake/github/fake-github.ts';
 import type { Repository } from '../../../test/fake/github/model.ts';
 import { runGit } from '../../../test/fake/hosted/git.ts';
@@ -88,8 +89,8 @@ Look at it: ${await makeLink(scene)}
 Everything goes on until Ctrl-C. In another terminal, in this folder:
 
     export SLUICE_URL=${server.url} SLUICE_DATA=${folder.data}
-    npx sluice queue show ${HOST}/acme/shop main
-    npx sluice github check
+    ${SLUICE} queue show ${HOST}/acme/shop main
+    ${SLUICE} forge check
     git clone ${github.url.replace('://', `://radia:${token}@`)}/acme/shop.git
 
 Mend #4 in the clone (taxFor is called salesTax now), push its branch donald/7, and comment as Radia, who may write:

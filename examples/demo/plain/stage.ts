@@ -3,8 +3,9 @@ import { paint, quote, terminalWidth, write } from '../../../src/cli/core/termin
 import { watchQueue } from '../../../src/cli/watch/watch-queue.ts';
 import type { EntryRecord } from '../../../src/contract/entry.ts';
 import { initBare } from '../../../src/git/git-dir.ts';
+import { SLUICE } from '../../../src/lib/sluice-command.ts';
 import type { DemoFolder } from '../demo-folder.ts';
-import { formatSurprises, makeLink, type Scene, type Stage, sluiceCommand } from '../scene.ts';
+import { formatSurprises, makeLink, type Scene, type Stage } from '../scene.ts';
 import { SHOP, STORY } from '../story.ts';
 import { fastImport, type ImportedCommit, setHead } from './fast-import.ts';
 import { BRANCH, play, QUEUE, setUp, submitFirst } from './play.ts';
@@ -26,9 +27,7 @@ export const plainStage: Stage = {
     write(formatEnd(records, surprises, scene));
     if (!scene.isKept) return surprises;
     await scene.server.leaveRunning();
-    write(
-      `\nLook at it: ${await makeLink(scene)}\n(It signs in once, within 10 minutes. Later: ${sluiceCommand()} open)`,
-    );
+    write(`\nLook at it: ${await makeLink(scene)}\n(It signs in once, within 10 minutes. Later: ${SLUICE} open)`);
     return surprises;
   },
 };
@@ -104,7 +103,6 @@ function formatEnd(records: readonly EntryRecord[], surprises: readonly string[]
 
 /** The variables and commands for the user's shell. */
 function formatHowToGoOn({ folder: { data, environment, pid }, server, isKept }: Scene): string {
-  const sluice = sluiceCommand();
   const lines = isKept
     ? [
         `The server goes on at ${server.url}. To look further, and to stop it when you are done:`,
@@ -115,7 +113,7 @@ function formatHowToGoOn({ folder: { data, environment, pid }, server, isKept }:
     : [
         'The server is stopped. To look further, start it again, and go on in another terminal:',
         '',
-        `    SLUICE_DATA=${quote(data)} ${sluice} serve`,
+        `    SLUICE_DATA=${quote(data)} ${SLUICE} serve`,
         `    export SLUICE_DATA=${quote(data)}`,
       ];
   return `${lines.join('\n')}\n`;

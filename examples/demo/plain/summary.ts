@@ -2,7 +2,7 @@ import { formatRepo } from '../../../src/cli/core/arguments.ts';
 import { formatTable } from '../../../src/cli/core/table.ts';
 import { paint, quote } from '../../../src/cli/core/terminal.ts';
 import type { EntryRecord } from '../../../src/contract/entry.ts';
-import { sluiceCommand } from '../scene.ts';
+import { SLUICE } from '../../../src/lib/sluice-command.ts';
 import { STORY } from '../story.ts';
 import { BRANCH, REPO } from './play.ts';
 import { findRecord } from './verdict.ts';
@@ -65,12 +65,11 @@ interface Lesson {
 }
 
 function lessonsOf(records: readonly EntryRecord[], repository: string): readonly Lesson[] {
-  const sluice = sluiceCommand();
   const landed = records.filter(({ state }) => state === 'MERGED').sort(byLanding);
-  const status = (number: number): string => `${sluice} pr status ${QUEUE_WORDS} ${number}`;
+  const status = (number: number): string => `${SLUICE} pr status ${QUEUE_WORDS} ${number}`;
   const logs = (number: number): string => {
     const run = records.find(({ prNumber }) => prNumber === number)?.timeline?.find(isFailure)?.testRunId;
-    return run === undefined ? status(number) : `${sluice} logs ${run}`;
+    return run === undefined ? status(number) : `${SLUICE} logs ${run}`;
   };
   return [
     {
@@ -96,7 +95,7 @@ function lessonsOf(records: readonly EntryRecord[], repository: string): readonl
     },
     {
       text: `Cart, tax, shipping, currency and report have nothing to do with each other: they were tested side by side${describeComposed(landed)}.`,
-      command: `${sluice} pr list ${QUEUE_WORDS}`,
+      command: `${SLUICE} pr list ${QUEUE_WORDS}`,
     },
   ];
 }

@@ -1,3 +1,4 @@
+import { SLUICE } from '../../lib/sluice-command.ts';
 import { formatRepo, parseRepo, REPO_TEXT, type RepoRef } from '../core/arguments.ts';
 import { row } from '../core/command.ts';
 import type { Context } from '../core/context.ts';
@@ -45,7 +46,10 @@ async function findPlaces(
   const { repositories } = await context.call('listRepositories', {});
   const hosted = repositories.filter((each) => each.repo.host !== 'local');
   if (hosted.length === 0) {
-    throw new CliError(EXIT.refused, 'No repository of a forge is registered yet: sluice repo add github.com/acme/app');
+    throw new CliError(
+      EXIT.refused,
+      `No repository of a forge is registered yet: ${SLUICE} repo add github.com/acme/app`,
+    );
   }
   const places: Place[] = [];
   for (const each of hosted) places.push(...(await findPlaces(context, each.repo, undefined)));
@@ -60,8 +64,8 @@ async function sayNext(context: Context, { repo, targetBranch, findings }: Inspe
   const place = `${formatRepo(repo)} ${targetBranch}`;
   const { queues } = await context.call('listQueues', { repo });
   const isQueued = queues.some(({ branch }) => branch === targetBranch);
-  if (countErrors(findings) > 0) say(`Next, when that is mended: sluice forge check ${place}`);
-  else say(isQueued ? `Next: sluice pr submit ${place} NUMBER` : `Next: sluice queue create ${place}`);
+  if (countErrors(findings) > 0) say(`Next, when that is mended: ${SLUICE} forge check ${place}`);
+  else say(isQueued ? `Next: ${SLUICE} pr submit ${place} NUMBER` : `Next: ${SLUICE} queue create ${place}`);
 }
 
 function formatResult({ repo, targetBranch, findings }: Inspected): string {

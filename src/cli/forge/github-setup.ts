@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { checkForgeHost } from '../../config/forge-host.ts';
 import { writeGithubFile } from '../../config/github-file.ts';
+import { SLUICE } from '../../lib/sluice-command.ts';
 import { parseIntegerWithin } from '../core/arguments.ts';
 import { type Given, local } from '../core/command.ts';
 import type { GlobalOptions } from '../core/context.ts';
@@ -178,7 +179,7 @@ function codeCommand({ host, apiUrl, webUrl, replace }: SetupOptions): string {
     ...(webUrl === undefined ? [] : ['--web-url', webUrl]),
     ...(replace ? ['--replace'] : []),
   ];
-  return ['sluice forge setup github', ...given, '--code -'].join(' ');
+  return [`${SLUICE} forge setup github`, ...given, '--code -'].join(' ');
 }
 
 function describeEnd(app: NewApp, { host, dataFolder }: AppOwner, end: End): string {
@@ -190,9 +191,9 @@ ${describeServer({ kind: 'github', host, dataFolder, isReplaced, hasServer: isUs
 Next:
   1. Install it where your repositories are: ${clean(app.htmlUrl)}/installations/new
   2. Let CI run for pushes to branches "sluice/**".
-  3. Register a repository:    sluice repo add ${repo}
-  4. Create a queue:           sluice queue create ${repo} main --required-statuses CHECK
-  5. See what is missing:      sluice forge check ${repo} main`;
+  3. Register a repository:    ${SLUICE} repo add ${repo}
+  4. Create a queue:           ${SLUICE} queue create ${repo} main --required-statuses CHECK
+  5. See what is missing:      ${SLUICE} forge check ${repo} main`;
 }
 
 interface End {

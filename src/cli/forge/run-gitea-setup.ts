@@ -13,6 +13,7 @@ import { encodePath, GiteaClient } from '../../forge/gitea/api/client.ts';
 import type { BranchData, HookData, LabelData, ProtectionData } from '../../forge/gitea/api/data.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
+import { SLUICE } from '../../lib/sluice-command.ts';
 import { confirm } from '../core/confirm.ts';
 import type { GlobalOptions } from '../core/context.ts';
 import { CliError, EXIT, usageError } from '../core/exit.ts';
@@ -187,8 +188,8 @@ function describeEnd({ file, host, repo, server }: End): string {
     '',
     'Next:',
     '  1. Let CI run for pushes to branches "sluice/**".',
-    `  2. Register the repository:  sluice repo add ${name}`,
-    `  3. Create a queue:           sluice queue create ${name} main --required-statuses CHECK@ACCOUNT`,
-    `  4. See what is missing:      sluice forge check ${name} main`,
+    `  2. Register the repository:  ${SLUICE} repo add ${name}`,
+    `  3. Create a queue:           ${SLUICE} queue create ${name} main --required-statuses CHECK@ACCOUNT`,
+    `  4. See what is missing:      ${SLUICE} forge check ${name} main`,
   ].join('\n');
 }

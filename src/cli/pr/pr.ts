@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { present } from '../../lib/present.ts';
+import { SLUICE } from '../../lib/sluice-command.ts';
 import { AT_TEXT, formatRepo, parseInstant, parseIntegerWithin } from '../core/arguments.ts';
 import { choice, commandFor, type Row, row } from '../core/command.ts';
 import { confirm } from '../core/confirm.ts';
@@ -68,7 +69,7 @@ const submit = row({
     if (/^(?:urgent|0+)$/i.test(priority ?? '')) await sayBefore(context, body, options);
     const record = await context.act('submitPullRequest', { ...body, ...present({ submitStack, force }) });
     if (options.wait) return waitForEnd(context, { repo, targetBranch, pr, ...options });
-    const follow = `sluice pr status ${formatRepo(repo)} ${targetBranch} ${pr.number}`;
+    const follow = `${SLUICE} pr status ${formatRepo(repo)} ${targetBranch} ${pr.number}`;
     context.show(record, () => `${formatOutcome(record)}\nWhere it stands: ${follow}`);
   },
 });
