@@ -130,7 +130,7 @@ export interface CheckRunner {
   readonly caches: CheckCaches;
   /** True when so many jobs wait that another server would start the next one sooner. */
   readonly isCrowded: boolean;
-  /** What helps where a command did not find a program. */
+  /** A sentence on how a command finds a program that it did not find. */
   explainMissing(program: string | undefined): Promise<string>;
   /** Throws when the command could not be started. */
   run(job: Job, stop: AbortSignal): Promise<JobEnd>;

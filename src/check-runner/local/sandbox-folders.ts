@@ -17,7 +17,7 @@ export interface SandboxFolders {
   /** Files made for the sandbox, by their path in it. */
   readonly files: readonly { readonly path: string; readonly source: string }[];
   readonly networkFiles: readonly string[];
-  /** What of the machine can be read in it, by the names that lead there. */
+  /** Everything of the machine that can be read in it, by the names that lead there. */
   readonly seen: readonly string[];
   /** Paths within the others that appear empty. */
   readonly hidden: readonly string[];

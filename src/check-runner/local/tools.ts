@@ -14,7 +14,7 @@ export interface ToolFinder {
   /** PATH of commands. */
   readonly path: string;
   find(names: readonly string[]): Promise<readonly Tool[]>;
-  /** What helps where a command did not find the program. */
+  /** A sentence on how commands find a program that one did not find. */
   // SPEC R65, R90
   explain(name: string | undefined): Promise<string>;
 }
