@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApiFaults } from '../hosted/faults.ts';
+import type { RequestRecord } from '../hosted/rest-server.ts';
 import { branchRoutes } from './branch-routes.ts';
 import { HOOKS } from './git-backend.ts';
 import { issueRoutes } from './issue-routes.ts';
@@ -9,7 +10,7 @@ import { findRepository, inTurn, type Repository, type World } from './model.ts'
 import { pullRoutes } from './pull-routes.ts';
 import { catchUp } from './pushes.ts';
 import { createToken, createUser, repositoryRoutes } from './repository-routes.ts';
-import { type RequestRecord, startServer } from './server.ts';
+import { startServer } from './server.ts';
 import { Webhooks } from './webhooks.ts';
 
 export interface FakeGitea {

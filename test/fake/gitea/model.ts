@@ -1,4 +1,4 @@
-import type { RequestRecord } from './server.ts';
+import type { RequestRecord } from '../hosted/rest-server.ts';
 
 /** The state of the fake, as plain data. Instants are whole seconds in milliseconds, as Gitea stores them. */
 export interface World {

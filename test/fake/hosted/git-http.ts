@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import type { Answer } from './answer.ts';
 import { gitEnv } from './git.ts';
 
-const PATH = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/;
+const PATH = /^\/(.+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/;
 
 /** A request of git over HTTP. */
 export interface GitAsk extends GitPlace {
@@ -14,7 +14,7 @@ export interface GitAsk extends GitPlace {
 }
 
 export interface GitPlace {
-  /** `owner/name`. */
+  /** `owner/name`. An owner may be a group in groups. */
   readonly fullName: string;
   readonly service: string;
   /** The last part of the path. */
