@@ -9,8 +9,9 @@ import {
   placeOf,
   writeGiteaFile,
 } from '../../config/gitea.ts';
-import { encodePath, GiteaClient } from '../../forge/gitea/api/client.ts';
+import { GiteaClient } from '../../forge/gitea/api/client.ts';
 import type { BranchData, HookData, LabelData, ProtectionData } from '../../forge/gitea/api/data.ts';
+import { encodePath } from '../../forge/hosted/rest-client.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import { SLUICE } from '../../lib/sluice-command.ts';

@@ -4,9 +4,9 @@ import { Fault } from '../../lib/fault.ts';
 import type { MergeAnswer, MergeState } from '../candidate/land-one-by-one.ts';
 import type { CandidateEntry, LandRequest } from '../forge.ts';
 import { type HostedMerging, METHODS, type OpenState } from '../hosted/adapter.ts';
+import type { Answer } from '../hosted/exchange.ts';
 import { bareText } from '../hosted/forge-text.ts';
 import type { PullData } from './api/data.ts';
-import type { Answer } from './api/exchange.ts';
 import { messageIn } from './api/unavailable.ts';
 import { type FactsTools, findPull, listRecent } from './facts.ts';
 import type { LandedPulls } from './landed-pulls.ts';
@@ -100,7 +100,7 @@ const PROTECTION =
 
 /** Interprets a refused merge. Most reasons are only in the message. */
 // SPEC G166
-export function readMergeAnswer({ status, data }: Answer<unknown>): MergeAnswer {
+export function readMergeAnswer({ status, data }: Pick<Answer<unknown>, 'status' | 'data'>): MergeAnswer {
   const detail = bareText(messageIn(data)) || `Gitea answered ${status}.`;
   if (status >= 500 || status === 429) return { kind: 'unclear', reason: 'GITHUB_API_REPEATED_SERVER_ERRORS', detail };
   // No pull request can be merged now, so this one is not to blame.

@@ -3,7 +3,8 @@ import { Remembered } from '../../lib/remembered.ts';
 import { matchesStarred } from '../../lib/starred.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { keyOf } from '../hosted/repository-key.ts';
-import { encodePath, type GiteaClient } from './api/client.ts';
+import { encodePath } from '../hosted/rest-client.ts';
+import type { GiteaClient } from './api/client.ts';
 import type { BranchData, ProtectionData } from './api/data.ts';
 
 export interface BranchRules {

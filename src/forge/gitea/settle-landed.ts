@@ -1,8 +1,9 @@
 import { Fault } from '../../lib/fault.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { bareText } from '../hosted/forge-text.ts';
+import { encodePath } from '../hosted/rest-client.ts';
 import type { SettleRequest } from '../hosting.ts';
-import { encodePath, type GiteaClient } from './api/client.ts';
+import type { GiteaClient } from './api/client.ts';
 import type { PullData } from './api/data.ts';
 import { messageIn } from './api/unavailable.ts';
 import { isFork } from './facts.ts';

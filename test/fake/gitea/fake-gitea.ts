@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Deliveries } from '../hosted/deliveries.ts';
 import { ApiFaults } from '../hosted/faults.ts';
 import type { RequestRecord } from '../hosted/rest-server.ts';
 import { branchRoutes } from './branch-routes.ts';
@@ -11,14 +12,14 @@ import { pullRoutes } from './pull-routes.ts';
 import { catchUp } from './pushes.ts';
 import { createToken, createUser, repositoryRoutes } from './repository-routes.ts';
 import { startServer } from './server.ts';
-import { Webhooks } from './webhooks.ts';
+import { announceTo } from './webhooks.ts';
 
 export interface FakeGitea {
   readonly url: string;
   /** Of the account `root`, which administrates the server. */
   readonly token: string;
   readonly faults: ApiFaults;
-  readonly webhooks: Webhooks;
+  readonly webhooks: Deliveries;
   readonly requests: readonly RequestRecord[];
   /** The bare repository on disk. */
   gitDirOf(fullName: string): string;
@@ -33,8 +34,8 @@ export async function createFakeGitea(): Promise<FakeGitea> {
   await mkdir(join(folder, 'hooks'));
   for (const [name, script] of Object.entries(HOOKS))
     await writeFile(join(folder, 'hooks', name), script, { mode: 0o755 });
-  const world = createWorld(folder, (happening) => webhooks.tell(happening));
-  const webhooks = new Webhooks(world);
+  const world = createWorld(folder, (happening) => announceTo(webhooks, world, happening));
+  const webhooks = new Deliveries(world.violations);
   const faults = new ApiFaults();
   const server = await startServer(world, faults, {
     ...repositoryRoutes,

@@ -1,16 +1,5 @@
-import { lendCommit } from '../git-files/commit-files.ts';
-import { orGit } from '../git-files/object-files.ts';
-import { writeRefFiles } from '../git-files/ref-files.ts';
-import {
-  findMergeBase,
-  getCommit,
-  gitLines,
-  isAncestor,
-  listShas,
-  mergeTree,
-  readRefs,
-  runGit,
-} from '../hosted/git.ts';
+import { findMergeBase, getCommit, gitLines, isAncestor, listShas, mergeTree, readRefs } from '../hosted/git.ts';
+import { keepRef } from '../hosted/keep-ref.ts';
 import {
   branchHead,
   isDraft,
@@ -108,19 +97,8 @@ async function hasSameContent({ repository, headSha, mergeBase }: PullRequest, a
   return one.tree === other.tree;
 }
 
-/** `refs/pull/N/head` keeps the commit after the branch or the fork was deleted. */
 export async function keepHead({ repository, headRepository, number }: PullRequest, after: string): Promise<void> {
-  if (headRepository !== undefined && headRepository !== repository)
-    await orGit<unknown>(
-      () => lendCommit(headRepository.gitDir, repository.gitDir, after),
-      () => runGit(repository.gitDir, ['fetch', '--quiet', '--no-tags', headRepository.gitDir, after]),
-    );
-  const ref = `refs/pull/${number}/head`;
-  await orGit<unknown>(
-    () => writeRefFiles(repository.gitDir, [{ ref, after }]),
-    () => runGit(repository.gitDir, ['update-ref', ref, after]),
-  );
-  repository.refs.set(ref, after);
+  await keepRef(repository, headRepository, { ref: `refs/pull/${number}/head`, after });
 }
 
 /**

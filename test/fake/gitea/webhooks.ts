@@ -1,70 +1,19 @@
 import { createHmac, randomUUID } from 'node:crypto';
+import type { Deliveries } from '../hosted/deliveries.ts';
 import { getCommit } from '../hosted/git.ts';
 import type { Happening, Hook, User, World } from './model.ts';
 import { isClean } from './pushes.ts';
 import { commentView, issueView, pullRequestView, repositoryView, timeOf, userView, type View } from './views.ts';
 
-export interface DeliveryRecord {
-  readonly event: string;
-  readonly type: string;
-  readonly payload: View;
-  /** The answer. `failed`: there was none. Gitea does not send again. */
-  readonly status: number | 'failed';
-}
-
-const TIMEOUT_MS = 5_000;
-
-/** Sends what happened to the hooks that subscribe to it, one after the other. */
-export class Webhooks {
-  readonly deliveries: DeliveryRecord[] = [];
-  /** Deliveries are lost while it is off. */
-  isOff = false;
-  readonly #world: World;
-  #order: Promise<void> = Promise.resolve();
-
-  constructor(world: World) {
-    this.#world = world;
-  }
-
-  tell(happening: Happening): void {
-    if (this.isOff) return;
-    const hooks = [...happening.repository.hooks.values()].filter((hook) => isMeant(hook, happening.type));
-    if (hooks.length === 0) return;
-    // The payload shows the state of now, not of the time of sending.
-    const building = payloadOf(this.#world, happening);
-    this.#order = this.#order
-      .then(async () => {
-        const payload = await building;
-        for (const hook of hooks) await this.#send(hook, happening.type, payload);
-      })
-      .catch((error: unknown) => void this.#world.violations.push(`A delivery failed: ${String(error)}`));
-  }
-
-  /** Resolves when all deliveries are answered. */
-  async settle(): Promise<void> {
-    for (let seen: unknown; seen !== this.#order; ) {
-      seen = this.#order;
-      await this.#order;
-    }
-  }
-
-  async #send(hook: Hook, type: string, payload: View): Promise<void> {
-    const body = JSON.stringify(payload, null, 2);
-    const request = {
-      method: 'POST',
-      headers: headersOf(hook, type, body),
-      body,
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    };
-    const status = await fetch(hook.config['url'] ?? '', request).then(
-      async (response) => {
-        await response.arrayBuffer();
-        return response.status;
-      },
-      () => 'failed' as const,
-    );
-    this.deliveries.push({ event: eventOf(type), type, payload, status });
-  }
+/** Tells what happened to the hooks that subscribe to it. */
+export function announceTo(webhooks: Deliveries, world: World, happening: Happening): void {
+  const { type, repository } = happening;
+  const hooks = [...repository.hooks.values()].filter((hook) => isMeant(hook, type));
+  const to = hooks.map((hook) => ({
+    url: hook.config['url'] ?? '',
+    headersOf: (body: string) => headersOf(hook, type, body),
+  }));
+  webhooks.send({ event: eventOf(type), type }, to, () => payloadOf(world, happening));
 }
 
 function isMeant({ isActive, events }: Hook, type: string): boolean {
@@ -86,7 +35,6 @@ function headersOf({ config }: Hook, type: string, body: string): Record<string,
   const signature = sign('sha256');
   const target = 'hook-installation-target-type';
   return {
-    'content-type': 'application/json',
     ...prefixed('x-gitea-', { ...common, signature, [target]: 'repository' }),
     ...prefixed('x-gogs-', { ...common, signature }),
     ...prefixed('x-github-', { ...common, [target]: 'repository' }),

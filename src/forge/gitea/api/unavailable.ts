@@ -1,15 +1,5 @@
-import { Fault } from '../../../lib/fault.ts';
-import type { RepositoryName } from '../../hosting.ts';
-import { KNOWN_NOT_APPLIED } from '../../known-not-applied.ts';
-import type { Lost } from './exchange.ts';
-
-export function lostAnswer(host: string, { detail, isSent }: Lost): Fault {
-  return new Fault(
-    'FORGE_UNAVAILABLE',
-    `${host} did not answer: ${detail}`,
-    isSent ? {} : { cause: KNOWN_NOT_APPLIED },
-  );
-}
+import type { Refused } from '../../hosted/rest-client.ts';
+import type { GiteaRequest } from './client.ts';
 
 /** The message of a refusal. A proxy answers with a page. */
 export function messageIn(data: unknown): string {
@@ -17,20 +7,11 @@ export function messageIn(data: unknown): string {
   return typeof data.message === 'string' ? data.message : '';
 }
 
-interface Refused {
-  readonly status: number;
-  readonly message: string;
-}
-
 /** Turns an unexpected status into a sentence that tells the operator what to do. */
 // SPEC G100
-export function refusedAnswer(repository: RepositoryName | undefined, { status, message }: Refused): Fault {
+export function explain({ repository }: GiteaRequest, { status, message }: Refused): string {
   const where = repository === undefined ? '' : ` on ${repository.owner}/${repository.name}`;
   const said = message === '' ? '' : `: ${message.replace(/\.$/, '')}`;
-  return new Fault('FORGE_UNAVAILABLE', sentenceOf({ status, message }, where, said), { cause: { status } });
-}
-
-function sentenceOf({ status, message }: Refused, where: string, said: string): string {
   if (status === 401) return `Gitea refuses the token${said}. Has it expired, or was it deleted?`;
   if (status === 403 && /required scope/i.test(message)) return `The token lacks a scope${where}${said}.`;
   if (status === 403)

@@ -1,5 +1,5 @@
-import { inSpan } from '../../../lib/trace.ts';
-import { bareText } from '../../hosted/forge-text.ts';
+import { inSpan } from '../../lib/trace.ts';
+import { bareText } from './forge-text.ts';
 
 export interface Exchange {
   readonly method: string;
@@ -7,8 +7,11 @@ export interface Exchange {
   readonly body: Readonly<Record<string, unknown>> | undefined;
 }
 
-interface Wire extends Exchange {
-  readonly token: string;
+export interface Wire extends Exchange {
+  /** As people call the forge. */
+  readonly title: string;
+  /** They prove who asks. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly stop: AbortSignal;
 }
@@ -16,9 +19,10 @@ interface Wire extends Exchange {
 export interface Answer<Data> {
   readonly status: number;
   readonly data: Data;
+  readonly headers: Headers;
 }
 
-/** No answer came. `isSent` is false when Gitea cannot have seen the request. */
+/** No answer came. `isSent` is false when the forge cannot have seen the request. */
 export interface Lost {
   readonly detail: string;
   readonly isSent: boolean;
@@ -40,7 +44,7 @@ type Received = Answer<unknown> & { readonly location?: string };
 
 function sendOnce(wire: Wire, url: string): Promise<Received | Lost> {
   const attributes = { 'http.request.method': wire.method, 'server.address': new URL(url).hostname };
-  return inSpan({ name: `${wire.method} gitea`, kind: 'client', attributes }, async (span) => {
+  return inSpan({ name: `${wire.method} ${wire.title.toLowerCase()}`, kind: 'client', attributes }, async (span) => {
     const received = await exchangeOnce(wire, url);
     if ('detail' in received) span?.fail();
     else span?.set({ 'http.response.status_code': received.status });
@@ -48,12 +52,12 @@ function sendOnce(wire: Wire, url: string): Promise<Received | Lost> {
   });
 }
 
-async function exchangeOnce({ method, body, token, timeoutMs, stop }: Wire, url: string): Promise<Received | Lost> {
+async function exchangeOnce({ method, body, headers, timeoutMs, stop }: Wire, url: string): Promise<Received | Lost> {
   try {
     const response = await fetch(url, {
       method,
       headers: {
-        authorization: `token ${token}`,
+        ...headers,
         accept: 'application/json',
         'user-agent': 'sluice',
         ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -64,7 +68,7 @@ async function exchangeOnce({ method, body, token, timeoutMs, stop }: Wire, url:
     });
     const location = REDIRECTS.includes(response.status) ? (response.headers.get('location') ?? undefined) : undefined;
     const data = parse(await readText(response));
-    return { status: response.status, data, ...(location !== undefined && { location }) };
+    return { status: response.status, data, headers: response.headers, ...(location !== undefined && { location }) };
   } catch (error) {
     return { detail: describe(error), isSent: !isUnsent(error) };
   }
@@ -104,7 +108,7 @@ function isUnsent(error: unknown): boolean {
   );
 }
 
-/** Reading again changes nothing. A proxy answers for a Gitea that restarts, and Gitea fails while it learns of a push. */
+/** Reading again changes nothing. A proxy answers for a forge that restarts, and Gitea fails while it learns of a push. */
 export function isRepeatable(method: string, received: Answer<unknown> | Lost): boolean {
   if (method !== 'GET') return false;
   return 'detail' in received || [500, 502, 503, 504].includes(received.status);
