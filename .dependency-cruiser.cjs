@@ -218,7 +218,7 @@ module.exports = {
     room(
       'setup-speaks-to-gitea',
       '^src/cli/forge/(run-gitea-setup|gitea-plan)\\.ts$',
-      ['^src/cli/', '^src/config/', '^src/forge/gitea/api/', lib],
+      ['^src/cli/', '^src/config/', '^src/forge/gitea/api/', '^src/forge/hosted/rest-client\\.ts$', lib],
       'A Gitea has no Apps: the setup itself makes webhooks and settings, as the account of the server.',
     ),
     room(

@@ -1,5 +1,9 @@
 import type { Refused } from '../../hosted/rest-client.ts';
-import type { GiteaRequest } from './client.ts';
+import type { RepositoryName } from '../../hosting.ts';
+
+interface About {
+  readonly repository?: RepositoryName;
+}
 
 /** The message of a refusal. A proxy answers with a page. */
 export function messageIn(data: unknown): string {
@@ -9,7 +13,7 @@ export function messageIn(data: unknown): string {
 
 /** Turns an unexpected status into a sentence that tells the operator what to do. */
 // SPEC G100
-export function explain({ repository }: GiteaRequest, { status, message }: Refused): string {
+export function explain({ repository }: About, { status, message }: Refused): string {
   const where = repository === undefined ? '' : ` on ${repository.owner}/${repository.name}`;
   const said = message === '' ? '' : `: ${message.replace(/\.$/, '')}`;
   if (status === 401) return `Gitea refuses the token${said}. Has it expired, or was it deleted?`;
