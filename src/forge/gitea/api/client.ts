@@ -42,7 +42,7 @@ export class GiteaClient {
   constructor({ connection, ...options }: GiteaClientOptions) {
     const { host, url, token, reload } = connection;
     this.connection = connection;
-    this.#rest = new RestClient(
+    this.#rest = new RestClient<GiteaRequest>(
       {
         ...{ title: 'Gitea', host, token, reload, explain, messageIn },
         onRenewed: () => this.#account.forget(),
