@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { CliError, EXIT } from '../../src/cli/core/exit.ts';
-import { quote } from '../../src/cli/core/terminal.ts';
+import { shellWord } from '../../src/lib/text.ts';
 import type { DemoFolder } from './demo-folder.ts';
 
 /** `sluice serve` on the demo's folder, as a process of its own. */
@@ -44,7 +44,7 @@ export async function startDemoServer(folder: DemoFolder, signal: AbortSignal): 
     await writeFile(folder.pid, `${child.pid}\n`);
     const url = await untilListening(child, folder.log, signal);
     const leaveRunning = async (): Promise<void> => {
-      await writeFile(folder.environment, `export SLUICE_URL=${url} SLUICE_DATA=${quote(folder.data)}\n`);
+      await writeFile(folder.environment, `export SLUICE_URL=${url} SLUICE_DATA=${shellWord(folder.data)}\n`);
       process.removeListener('exit', kill);
       child.unref();
       isLeftRunning = true;

@@ -80,9 +80,12 @@ export const Result = record('Result', 'What came of a submission, for programs 
     failingCount: integer('How many tests failed.'),
     log: record('LogExcerpt', 'What the first failed check printed.', {
       check: text('Name of the check.'),
-      ...optional({ url: text('Where CI has its log.'), command: text('The command that prints all of it.') }),
+      command: Type.Optional(text('The command that prints all of it.')),
       isCut: boolean('There is more than is shown.'),
-      untrusted: untrusted({ text: text('The lines around the first failure, at most 200.') }),
+      untrusted: untrusted({
+        text: text('The lines around the first failure, at most 200.'),
+        url: Type.Optional(text('Where CI has its log.')),
+      }),
     }),
     repro: Repro,
     conflict: Conflict,

@@ -1,5 +1,6 @@
 import { ERRORS, type ErrorCode } from '../contract/errors.ts';
 import type { ApiSchema } from '../contract/schema.ts';
+import { shellWord } from '../lib/text.ts';
 import type { ApiOperation, OpenApi } from './openapi.ts';
 import { type Html, html, joinHtml, NOTHING, renderLine, renderPage, renderText } from './page-html.ts';
 import { PAGE_STYLE } from './page-style.ts';
@@ -36,7 +37,7 @@ ${renderErrors(document, shown)}</section>
 
 function firstRequest({ servers }: OpenApi): string {
   const headers = `-H "x-api-token: $SLUICE_TOKEN" \\\n  -H 'content-type: application/json'`;
-  return `export SLUICE_TOKEN=slc_…\n\ncurl -sS ${quote(`${servers[0]?.url ?? ''}/listQueues`)} \\\n  ${headers} \\\n  -d '{}'`;
+  return `export SLUICE_TOKEN=slc_…\n\ncurl -sS ${shellWord(`${servers[0]?.url ?? ''}/listQueues`)} \\\n  ${headers} \\\n  -d '{}'`;
 }
 
 function linkOperation({ operation: { operationId } }: Shown): Html {
@@ -86,7 +87,7 @@ function renderCode(code: string): Html {
 
 /** The command works as printed in a POSIX shell with SLUICE_TOKEN set. */
 function formatCurl({ servers }: OpenApi, { method, path, operation }: Shown): string {
-  const url = quote(`${servers[0]?.url ?? ''}${path}`);
+  const url = shellWord(`${servers[0]?.url ?? ''}${path}`);
   const [flags, ...given] = argumentsOf(method, operation);
   return [`curl ${flags} ${url}`, '-H "x-api-token: $SLUICE_TOKEN"', ...given].join(' \\\n  ');
 }
@@ -95,23 +96,19 @@ function argumentsOf(method: string, { parameters = [], requestBody }: ApiOperat
   if (method === 'GET') {
     return [
       '-sSG',
-      ...parameters.map(({ name, example }) => `--data-urlencode ${quote(`${name}=${String(example)}`)}`),
+      ...parameters.map(({ name, example }) => `--data-urlencode ${shellWord(`${name}=${String(example)}`)}`),
     ];
   }
   const form = requestBody?.content[FORM];
   if (form === undefined) {
     const body = JSON.stringify(requestBody?.content['application/json']?.example, null, 2);
-    return ['-sS', `-H ${quote('content-type: application/json')}`, `-d ${quote(body)}`];
+    return ['-sS', `-H ${shellWord('content-type: application/json')}`, `-d ${shellWord(body)}`];
   }
   const fields = Object.entries(form.example as Readonly<Record<string, unknown>>);
   return [
     '-sS',
-    ...fields.map(([name, value]) => `-F ${quote(`${name}=${name === 'files' ? '@' : ''}${String(value)}`)}`),
+    ...fields.map(([name, value]) => `-F ${shellWord(`${name}=${name === 'files' ? '@' : ''}${String(value)}`)}`),
   ];
-}
-
-function quote(text: string): string {
-  return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function codesOf({ components }: OpenApi, operation: ApiOperation): ErrorCode[] {

@@ -1,9 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 
-// Control characters but tabs and line ends, and marks that hide or reorder text.
-const HIDDEN =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u00ad\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]+/gu;
+// Control characters but tabs and line ends, marks that reorder text, and characters that show nothing.
+const HIDDEN = /[[\p{Cc}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]--[\t\n]]+/gv;
 
 const SECRETS: readonly RegExp[] = [
   /\bslc_[\w-]{20,}/g,

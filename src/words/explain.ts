@@ -73,7 +73,7 @@ function adviceFor(queue: Queue, entry: Entry, codes: readonly string[]): string
   const { pr } = entry;
   return [
     ...(codes.includes('BASE_BRANCH_MISMATCH')
-      ? [`Change its base to ${branch}, or submit it to the queue of ${pr.baseBranch}.`]
+      ? [`Change its base to ${branch}, or submit it to the queue of its base.`]
       : []),
     ...missingBelow(queue, entry)
       .filter(({ number }) => findEntry(queue, number) === undefined)
@@ -84,7 +84,9 @@ function adviceFor(queue: Queue, entry: Entry, codes: readonly string[]): string
           ? `Submit #${number}, or have it submitted with this one (submitStack).`
           : `Submit #${number}.`;
       }),
-    ...(codes.includes('NOT_MERGEABLE') ? pr.blockReasons.flatMap((block) => blockAdvice(pr, block) ?? []) : []),
+    ...(codes.includes('NOT_MERGEABLE')
+      ? pr.blockReasons.flatMap((block) => blockAdvice(pr, block, branch) ?? [])
+      : []),
     ...(codes.includes('IMPACTED_TARGETS_MISSING') ? ['Upload its impacted targets, or wait until CI does.'] : []),
   ];
 }
@@ -334,10 +336,13 @@ const BLOCK_TEXTS: { readonly [Reason in NamedBlock]: string } = {
 };
 
 /** Undefined: time alone helps. */
-function blockAdvice({ baseBranch, failingChecks = [] }: Entry['pr'], block: BlockReason): string | undefined {
+function blockAdvice(pr: Entry['pr'], block: BlockReason, branch: string): string | undefined {
+  const { failingChecks = [] } = pr;
+  // A program reads this sentence, and the author may have named the base.
+  const base = pr.baseBranch === branch ? branch : 'its base';
   const advice: { readonly [Reason in BlockReason]?: string } = {
-    conflict: `Rebase it onto ${baseBranch} and push.`,
-    behind: `Update it from ${baseBranch} and push.`,
+    conflict: `Rebase it onto ${base} and push.`,
+    behind: `Update it from ${base} and push.`,
     draft: 'Mark it as ready for review.',
     closed: 'Reopen it.',
     failingCheck: `Fix ${failingChecks.length === 0 ? 'the check' : listOf(failingChecks)} and push.`,

@@ -166,7 +166,7 @@ describe('sluice land', () => {
     assert.equal(code, 130);
     assert.match(
       err,
-      /#1 stays in the queue\. Wait again: sluice pr watch \S+ main 1\. Take it out: sluice pr cancel 1\n$/,
+      /#1 stays in the queue\. Wait again: sluice pr watch \S+ main 1\. Take it out: sluice pr cancel \S+ main 1\n$/,
     );
     const { code: submitted, out } = await land('--no-wait');
     assert.equal(submitted, 0);

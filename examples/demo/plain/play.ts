@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Context } from '../../../src/cli/core/context.ts';
-import { quote } from '../../../src/cli/core/terminal.ts';
 import type { EntryRecord } from '../../../src/contract/entry.ts';
+import { shellWord } from '../../../src/lib/text.ts';
 import type { DemoFolder } from '../demo-folder.ts';
 import { CHECKS, type DemoPullRequest, STORY, targetsOf } from '../story.ts';
 import { findRecord } from './verdict.ts';
@@ -27,7 +27,7 @@ export async function setUp(context: Context, folder: DemoFolder): Promise<void>
     git: folder.repository,
     checks: [
       { name: CHECKS.unit, command: 'node --test' },
-      { name: CHECKS.smoke, command: `RATES_CACHE=${quote(folder.ratesCache)} node --test '*/*.smoke.js'` },
+      { name: CHECKS.smoke, command: `RATES_CACHE=${shellWord(folder.ratesCache)} node --test '*/*.smoke.js'` },
     ],
   });
   await context.call('createQueue', { ...QUEUE, ...SETTINGS, ...PAUSED });

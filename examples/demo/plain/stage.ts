@@ -1,9 +1,10 @@
 import { createContext } from '../../../src/cli/core/context.ts';
-import { paint, quote, terminalWidth, write } from '../../../src/cli/core/terminal.ts';
+import { paint, terminalWidth, write } from '../../../src/cli/core/terminal.ts';
 import { watchQueue } from '../../../src/cli/watch/watch-queue.ts';
 import type { EntryRecord } from '../../../src/contract/entry.ts';
 import { initBare } from '../../../src/git/git-dir.ts';
 import { SLUICE } from '../../../src/lib/sluice-command.ts';
+import { shellWord } from '../../../src/lib/text.ts';
 import type { DemoFolder } from '../demo-folder.ts';
 import { formatSurprises, makeLink, type Scene, type Stage } from '../scene.ts';
 import { SHOP, STORY } from '../story.ts';
@@ -107,14 +108,14 @@ function formatHowToGoOn({ folder: { data, environment, pid }, server, isKept }:
     ? [
         `The server goes on at ${server.url}. To look further, and to stop it when you are done:`,
         '',
-        `    . ${quote(environment)}`,
-        `    kill $(cat ${quote(pid)})`,
+        `    . ${shellWord(environment)}`,
+        `    kill $(cat ${shellWord(pid)})`,
       ]
     : [
         'The server is stopped. To look further, start it again, and go on in another terminal:',
         '',
-        `    SLUICE_DATA=${quote(data)} ${SLUICE} serve`,
-        `    export SLUICE_DATA=${quote(data)}`,
+        `    SLUICE_DATA=${shellWord(data)} ${SLUICE} serve`,
+        `    export SLUICE_DATA=${shellWord(data)}`,
       ];
   return `${lines.join('\n')}\n`;
 }

@@ -1,8 +1,9 @@
 import { formatRepo } from '../../../src/cli/core/arguments.ts';
 import { formatTable } from '../../../src/cli/core/table.ts';
-import { paint, quote } from '../../../src/cli/core/terminal.ts';
+import { paint } from '../../../src/cli/core/terminal.ts';
 import type { EntryRecord } from '../../../src/contract/entry.ts';
 import { SLUICE } from '../../../src/lib/sluice-command.ts';
+import { shellWord } from '../../../src/lib/text.ts';
 import { STORY } from '../story.ts';
 import { BRANCH, REPO } from './play.ts';
 import { findRecord } from './verdict.ts';
@@ -74,7 +75,7 @@ function lessonsOf(records: readonly EntryRecord[], repository: string): readonl
   return [
     {
       text: `What landed is what was tested: ${listNumbers(landed.map(({ prNumber }) => prNumber))}, in this order, and nothing else.`,
-      command: `git -C ${quote(repository)} log --first-parent --oneline main`,
+      command: `git -C ${shellWord(repository)} log --first-parent --oneline main`,
     },
     {
       text: '#4 broke a test. #5 had been tested on top of it, was not blamed, and was tested again without it.',

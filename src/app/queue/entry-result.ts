@@ -5,10 +5,13 @@ import { type Candidate, isKept } from '../../engine/model/candidate.ts';
 import { conflictOf } from '../../engine/model/place.ts';
 import { type Entry, findEntry } from '../../engine/model/queue.ts';
 import { entriesAbove } from '../../engine/model/stack.ts';
+import type { Instant } from '../../lib/clock.ts';
 import { makeHarmless } from '../../lib/harmless.ts';
 import { present } from '../../lib/present.ts';
-import type { Beyond, Explanation, FailedCheck, FailedTest } from '../../words/explanation.ts';
-import { failureLines, ownFrame } from '../../words/failure-text.ts';
+import type { LogKey, LogPart } from '../../storage/logs.ts';
+import { explain } from '../../words/explain.ts';
+import type { Beyond, FailedCheck, FailedTest } from '../../words/explanation.ts';
+import { type Excerpt, failureLines, ownFrame } from '../../words/failure-text.ts';
 import { outcomeOf } from '../../words/result.ts';
 import type { App } from '../core/app.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
@@ -26,17 +29,20 @@ const MAX_HUNKS = 20_000;
 const MAX_FILES = 20;
 const MAX_CHECKS = 10;
 const MAX_COMMAND = 1_000;
+const MAX_STACK = 100;
 
 interface Told {
   readonly app: App;
   readonly found: FoundQueue;
   readonly entry: Entry;
   readonly beyond: Beyond;
+  readonly now: Instant;
 }
 
 // SPEC E90, E92
-export async function viewResult(told: Told, explanation: Explanation): Promise<ResultView> {
-  const { app, found, entry, beyond } = told;
+export async function viewResult(told: Told): Promise<ResultView> {
+  const { app, found, entry, beyond, now } = told;
+  const explanation = explain(found.queue, entry, now, beyond);
   const { outcome, ...decision } = outcomeOf(found.queue, entry, explanation, beyond);
   const failed = (beyond.failed ?? []).filter(({ isWaived }) => !isWaived);
   const run = outcome === 'LANDED' ? undefined : beyond.last;
@@ -75,7 +81,7 @@ async function viewFailing(told: Told, failed: readonly FailedCheck[]): Promise<
     const untrusted = present({
       file: file && harmless(file, MAX_NAME),
       message: failure && harmless(failure, MAX_MESSAGE),
-      frame: failure && ownFrame(harmless(failure, MAX_LOG)),
+      frame: failure && ownFrame(harmless(failure, MAX_LOG))?.slice(0, MAX_NAME),
     });
     views.push({ id, check, known: KNOWN[kind], untrusted: { name: harmless(name, MAX_NAME), ...untrusted } });
   }
@@ -91,21 +97,32 @@ async function readFailure({ app, found, beyond }: Told, testId: string): Promis
   return runs[0]?.failureText ?? runs[0]?.failureSummary ?? undefined;
 }
 
-async function viewLog(
-  { store }: App,
-  candidateId: string,
-  check: FailedCheck | undefined,
-): Promise<ResultView['log']> {
+async function viewLog(app: App, candidateId: string, check: FailedCheck | undefined): Promise<ResultView['log']> {
   if (check === undefined) return undefined;
-  const part = await store.logs.read({ candidateId, check: check.name }, 0, LOG_BYTES);
-  const log = makeHarmless(new TextDecoder().decode(part?.bytes ?? Buffer.of()));
-  const excerpt = failureLines(log, MAX_LOG);
-  const text = cut(excerpt.text, MAX_LOG);
-  const isWhole = !excerpt.isCut && text.length === excerpt.text.length && (part?.size ?? 0) <= LOG_BYTES;
-  const url =
-    check.url !== undefined && /^https?:\/\/[\w.:/?#[\]@!$&'()*+,;=%~-]+$/.test(check.url) ? check.url : undefined;
-  const command = part === undefined ? undefined : `sluice logs ${candidateId}`;
-  return { check: check.name, isCut: !isWhole, untrusted: { text }, ...present({ url, command }) };
+  const { name, url } = check;
+  const log = await readLog(app, { candidateId, check: name });
+  const text = cut(log?.text ?? '', MAX_LOG);
+  return {
+    check: name,
+    isCut: log !== undefined && (log.isCut || text.length < log.text.length),
+    ...present({ command: log && `sluice logs ${candidateId}` }),
+    untrusted: { text, ...present({ url: url && harmless(url, MAX_NAME) }) },
+  };
+}
+
+/** Of a log that is longer than what is read, the end counts where nothing looks like a failure before. */
+async function readLog({ store: { logs } }: App, key: LogKey): Promise<Excerpt | undefined> {
+  const part = await logs.read(key, 0, LOG_BYTES);
+  if (part === undefined) return undefined;
+  const excerpt = failureLines(decode(part), MAX_LOG);
+  if (part.size <= LOG_BYTES) return excerpt;
+  const end = excerpt.isFailure ? undefined : await logs.read(key, part.size - LOG_BYTES, LOG_BYTES);
+  // The first line may be a part of one, in which no secret is known.
+  return { ...(end === undefined ? excerpt : failureLines(decode(end).replace(/^.*\n/, ''), MAX_LOG)), isCut: true };
+}
+
+function decode({ bytes }: LogPart): string {
+  return makeHarmless(new TextDecoder().decode(bytes));
 }
 
 async function viewRepro(told: Told, run: Candidate, failed: readonly FailedCheck[]): Promise<ResultView['repro']> {
@@ -131,7 +148,7 @@ async function readCommands({ app, found }: Told, { base }: Candidate): Promise<
     ({ name, prepare, command }) => [name, [prepare, command].filter(Boolean).join(' && ')] as const,
   );
   // A part of a command is no command.
-  return new Map(lines.filter(([, command]) => command.length <= MAX_COMMAND));
+  return new Map(lines.filter(([, command]) => cut(command, MAX_COMMAND) === command));
 }
 
 // SPEC E94
@@ -163,8 +180,10 @@ function viewStack({ found: { queue }, entry }: Told): ResultView['stack'] {
   const open = entry.pr.below?.filter(
     ({ number, isMerged, by }) => by !== 'ancestor' && isMerged !== true && findEntry(queue, number) !== undefined,
   );
-  const below = open?.map(({ number }) => number) ?? [];
-  const above = entriesAbove(queue, entry.prNumber).map(({ prNumber }) => prNumber);
+  const below = open?.map(({ number }) => number).slice(0, MAX_STACK) ?? [];
+  const above = entriesAbove(queue, entry.prNumber)
+    .map(({ prNumber }) => prNumber)
+    .slice(0, MAX_STACK);
   return below.length + above.length > 0 ? { below, above } : undefined;
 }
 

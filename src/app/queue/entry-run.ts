@@ -9,6 +9,7 @@ import { isDecidedFor } from '../../flaky/coverage.ts';
 import { suitesOf } from '../../flaky/judge-check.ts';
 import type { Forge } from '../../forge/forge.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { shellWord } from '../../lib/text.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import { decodeState, quarantineBy } from '../../storage/test-codec.ts';
 import type { FailingTest, KnownTest } from '../../storage/test-ingest.ts';
@@ -25,7 +26,7 @@ import { findAnyCandidate, findAnyEntries } from './find-entry.ts';
 export async function collectBeyond(app: App, found: FoundQueue, entry: Entry): Promise<Beyond> {
   const { repository, queue } = found;
   const run = await findRun(app, found, entry);
-  const place = `${formatRef(repository)} ${queue.branch}`;
+  const place = `${formatRef(repository)} ${shellWord(queue.branch)}`;
   const isOver = !isLive(entry.state);
   const held = isOver ? [] : await collectHeldFailures(app, found);
   if (run === undefined) return { place, held };

@@ -3,7 +3,6 @@ import { branchSubjectOf, type Candidate } from '../../engine/model/candidate.ts
 import type { PullRequestFacts } from '../../engine/model/pull-request.ts';
 import { areSameChecks, requiredChecks } from '../../engine/model/required.ts';
 import { present } from '../../lib/present.ts';
-import { explain } from '../../words/explain.ts';
 import type { App } from '../core/app.ts';
 import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';
@@ -19,8 +18,7 @@ export async function refuseUnchanged(app: App, found: FoundQueue, pr: PullReque
   const entry = await findEndedEntry(app, found, pr.number);
   if (entry?.state !== 'FAILED') return undefined;
   const beyond = await collectBeyond(app, found, entry);
-  const explanation = explain(found.queue, entry, app.clock.now(), beyond);
-  const result = await viewResult({ app, found, entry, beyond }, explanation);
+  const result = await viewResult({ app, found, entry, beyond, now: app.clock.now() });
   const { last } = beyond;
   const isOfChange = result.cause === 'TESTS' || result.cause === 'BUILD' || result.cause === 'UNKNOWN';
   if (
@@ -31,7 +29,7 @@ export async function refuseUnchanged(app: App, found: FoundQueue, pr: PullReque
   )
     return undefined;
   const again = `#${pr.number} would be tested as it was when it failed, and nothing has changed since.`;
-  const detail = `${again} ${explanation.next} To test it all the same: force.`;
+  const detail = `${again} ${result.next} To test it all the same: force.`;
   return { ...refuse('UNCHANGED_SINCE_FAILURE', detail), result };
 }
 

@@ -5,13 +5,13 @@ import { type Entry, findEntry, isLive } from '../../engine/model/queue.ts';
 import { entriesAbove } from '../../engine/model/stack.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
-import { explain } from '../../words/explain.ts';
+import type { Beyond } from '../../words/explanation.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { type FoundQueue, findQueue } from '../core/find-queue.ts';
 import { decodeShownEntry } from '../core/queue-codec.ts';
 import { type Answer, isRefusal, refuseField } from '../core/refusal.ts';
-import { type ResultView, viewResult } from './entry-result.ts';
+import { viewResult } from './entry-result.ts';
 import { collectBeyond } from './entry-run.ts';
 import {
   type EntryView,
@@ -76,29 +76,26 @@ async function detailEntry(app: App, found: FoundQueue, entry: Entry, detail: En
   const rows = includeTimeline ? await app.store.queueRecords.listTransitions(entry.id) : undefined;
   const now = app.clock.now();
   const above = entriesAbove(found.queue, entry.prNumber).map(({ prNumber }) => prNumber);
+  const beyond = includeExplanation || includeResult ? await collectBeyond(app, found, entry) : {};
   return {
     ...viewEntry(found.id, found.queue, entry),
     ...present({
       dependents: above.length > 0 ? above : undefined,
       forecast: includeForecast ? viewForecast(app, found, now, entry) : undefined,
       timeline: rows && viewTimeline(rows),
-      explanation: includeExplanation ? await explainEntry(app, found, entry, now) : undefined,
-      result: includeResult ? await tellResult(app, found, entry, now) : undefined,
+      explanation: includeExplanation ? await explainEntry(app, found, entry, { now, beyond }) : undefined,
+      result: includeResult ? await viewResult({ app, found, entry, beyond, now }) : undefined,
     }),
   };
 }
 
-async function tellResult(app: App, found: FoundQueue, entry: Entry, now: Instant): Promise<ResultView> {
-  const beyond = await collectBeyond(app, found, entry);
-  return viewResult({ app, found, entry, beyond }, explain(found.queue, entry, now, beyond));
-}
-
-async function explainEntry(app: App, found: FoundQueue, entry: Entry, now: Instant): Promise<ExplanationView> {
-  return viewExplanation(found, entry, {
-    now,
-    trouble: await explainTrouble(app, found, entry),
-    beyond: await collectBeyond(app, found, entry),
-  });
+async function explainEntry(
+  app: App,
+  found: FoundQueue,
+  entry: Entry,
+  known: { readonly now: Instant; readonly beyond: Beyond },
+): Promise<ExplanationView> {
+  return viewExplanation(found, entry, { ...known, trouble: await explainTrouble(app, found, entry) });
 }
 
 /** Entries of a list. One after another, so that a long list holds up nobody else. */
@@ -114,7 +111,8 @@ export async function explainListed(
   for (const entry of entries) {
     // An explanation in a long queue takes milliseconds, and the embedded store answers without a pause.
     await otherRequests();
-    views.push({ ...viewListEntry(entry), explanation: await explainEntry(app, found, entry, now) });
+    const beyond = await collectBeyond(app, found, entry);
+    views.push({ ...viewListEntry(entry), explanation: await explainEntry(app, found, entry, { now, beyond }) });
   }
   return views;
 }

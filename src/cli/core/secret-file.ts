@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { shellWord } from '../../lib/text.ts';
 import { CliError, EXIT } from './exit.ts';
-import { quote } from './terminal.ts';
 
 /** The text of a file that holds a secret. A file that others can read is refused; pipes are not files. */
 // SPEC W24
@@ -12,7 +12,7 @@ export function readSecretFile(file: string): string {
     if (isOpen && process.platform !== 'win32') {
       throw new CliError(
         EXIT.unauthorized,
-        `Others on this machine can read ${file}, and with it the token. Run this, then try again: chmod 600 ${quote(file)}`,
+        `Others on this machine can read ${file}, and with it the token. Run this, then try again: chmod 600 ${shellWord(file)}`,
       );
     }
     return readFileSync(descriptor, 'utf8');

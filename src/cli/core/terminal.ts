@@ -106,8 +106,3 @@ export function formatRelative(at: number, now: number): string {
   }
   return new Date(at).toISOString().slice(0, 10);
 }
-
-/** Quotes for a shell. */
-export function quote(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}

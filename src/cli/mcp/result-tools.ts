@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 import type { EntryRecord } from '../../contract/entry.ts';
 import { CliError, EXIT } from '../core/exit.ts';
 import { readResult, waitUntilDecided } from '../pr/land.ts';
-import { hasEnded } from '../pr/wait.ts';
 import type { Part } from './answer.ts';
 import { prFields, type Tool, tool } from './tool.ts';
 
@@ -69,9 +68,8 @@ const waitForResult = tool({
   },
   run: async ({ context, findPlace }, { seconds = MAX_WAIT_S, ...given }) => {
     const place = await findPlace(given);
-    const record = await readResult(context, place, given.pr);
     const wait = { progress: SILENT, until: Date.now() + seconds * 1000 };
-    const last = hasEnded(record) ? record : await waitUntilDecided(context, { place, record }, wait);
+    const last = await waitUntilDecided(context, { ...place, pr: { number: given.pr } }, wait);
     return partsOf(last ?? (await readResult(context, place, given.pr)));
   },
 });

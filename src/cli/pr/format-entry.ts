@@ -1,8 +1,9 @@
 import type { Static } from 'typebox';
 import type { EntryRecord, ExplanationReason, ListEntry } from '../../contract/entry.ts';
+import { shellWord } from '../../lib/text.ts';
 import { tellForecast } from '../core/forecast.ts';
 import { type Facts, formatFacts, formatRows } from '../core/table.ts';
-import { clean, cleanTitle, formatTime, paint, quote, styleOfState, terminalWidth } from '../core/terminal.ts';
+import { clean, cleanTitle, formatTime, paint, styleOfState, terminalWidth } from '../core/terminal.ts';
 import { wrapWords } from '../core/text-width.ts';
 
 type Explanation = NonNullable<EntryRecord['explanation']>;
@@ -101,7 +102,7 @@ function formatTargets({ impactsAll, count, note }: NonNullable<EntryRecord['imp
 }
 
 /** A line that goes on below its own text where the terminal ends. */
-function wrapLine(indent: string, text: string): string {
+export function wrapLine(indent: string, text: string): string {
   const width = terminalWidth();
   if (width === undefined) return indent + text;
   const below = ' '.repeat(indent.length);
@@ -166,6 +167,6 @@ function formatTimeline(timeline: Timeline | undefined): string[] {
 
 /** The command line that prints the log of a check. */
 export function formatLogCommand(candidate: string, check?: string, flags = ''): string {
-  const name = check === undefined ? '' : ` ${check.startsWith('-') ? '-- ' : ''}${quote(check)}`;
+  const name = check === undefined ? '' : ` ${check.startsWith('-') ? '-- ' : ''}${shellWord(check)}`;
   return `sluice logs ${flags}${candidate}${name}`;
 }

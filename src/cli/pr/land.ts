@@ -1,18 +1,18 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { EntryRecord } from '../../contract/entry.ts';
 import { present } from '../../lib/present.ts';
+import { shellWord } from '../../lib/text.ts';
 import { formatRepo, parsePrNumber, type RepoRef } from '../core/arguments.ts';
 import { findCheckout, getRegisteredRemote } from '../core/checkout.ts';
 import { row } from '../core/command.ts';
 import type { Context } from '../core/context.ts';
 import { CliError, EXIT, usageError } from '../core/exit.ts';
 import type { BodyOf } from '../core/operations.ts';
-import { chooseQueue, PLACE_OPTIONS, type Place } from '../core/place.ts';
+import { chooseQueue, type EntryPlace, PLACE_OPTIONS, type Place } from '../core/place.ts';
 import { say } from '../core/terminal.ts';
 import { formatResult } from './format-result.ts';
 import { PRIORITY } from './pr.ts';
 import { pushPullRequest } from './push-pull-request.ts';
-import { createProgressLine, hasEnded, pollUntil, TIMED_OUT, TIMEOUT } from './wait.ts';
+import { createProgressLine, hasEnded, pollUntil, TIMED_OUT, TIMEOUT, type Wait } from './wait.ts';
 
 type Result = NonNullable<EntryRecord['result']>;
 
@@ -40,17 +40,34 @@ export const LAND = row({
   },
   more: LAND_TEXT,
   examples: ['sluice land', 'sluice land --json', 'sluice land --pr 7 --timeout 30m', 'sluice land --no-wait'],
-  run: async (context, { repo, branch, ...given }) => {
-    const landing = await submitHead(context, { repo, branch, ...given });
-    if (landing.isOver) return tell(context, landing.record);
-    if (given.wait === false) {
-      const { place, record } = landing;
-      const { prNumber } = record;
-      return context.show(record, () => `#${prNumber} is submitted. Wait for it: ${waitCommand(place, prNumber)}\n`);
+  run: async (context, given) => {
+    const interrupted = onInterrupt('Nothing was pushed or submitted.');
+    try {
+      const { place, record, isOver } = await submitHead(context, given, interrupted.say);
+      if (isOver) return tell(context, record);
+      if (given.wait !== false) return await waitForResult(context, place, record, given.timeout);
+      const wait = commandOn('watch', place, record.prNumber);
+      context.show(record, () => `#${record.prNumber} is submitted. Wait for it: ${wait}\n`);
+    } finally {
+      interrupted.forget();
     }
-    await waitForResult(context, landing, given.timeout);
   },
 });
+
+/** Ctrl-C says how far the command has come, and ends it. */
+// SPEC W82
+function onInterrupt(first: string) {
+  let text = first;
+  const stop = () => {
+    createProgressLine().note(text);
+    process.exit(130);
+  };
+  process.once('SIGINT', stop);
+  const sayThen = (next: string) => {
+    text = next;
+  };
+  return { say: sayThen, forget: () => void process.off('SIGINT', stop) };
+}
 
 export interface LandOptions {
   readonly repo?: RepoRef | undefined;
@@ -70,7 +87,11 @@ export interface Landing {
 
 /** Submits HEAD of the clone around this folder, which becomes a pull request first where there is none. */
 // SPEC W80
-export async function submitHead(context: Context, options: LandOptions): Promise<Landing> {
+export async function submitHead(
+  context: Context,
+  options: LandOptions,
+  sayIfInterrupted: (text: string) => void = () => {},
+): Promise<Landing> {
   const { repo, priority, force } = options;
   const checkout = await findCheckout();
   if (checkout?.sha === undefined || checkout.sha === null)
@@ -78,17 +99,21 @@ export async function submitHead(context: Context, options: LandOptions): Promis
   const remote = await getRegisteredRemote((await context.call('listRepositories', {})).repositories);
   if (repo !== undefined && formatRepo(repo) !== formatRepo(remote.repo))
     throw usageError(`The remotes of this clone lead to ${formatRepo(remote.repo)}, not to ${formatRepo(repo)}.`);
-  const named = present({ repo: remote.repo, branch: options.branch ?? undefined });
-  const place = await chooseQueue(context, [], named);
+  const place = await chooseQueue(context, [], present({ repo: remote.repo, branch: options.branch }));
+  if (remote.isPlainGit) sayIfInterrupted(`HEAD may be pushed, and is not submitted. ${GO_ON}`);
   const number = remote.isPlainGit
     ? await pushPullRequest(context, { place, remote: remote.remote, head: checkout.sha, number: options.pr })
     : await findOpened(context, place, { head: checkout.sha, branch: checkout.branch, number: options.pr });
+  sayIfInterrupted(`#${number} may be submitted. ${GO_ON}`);
   const body: BodyOf<'submitPullRequest'> = {
     ...{ ...place, pr: { number, sha: checkout.sha }, submitStack: options.stack !== false },
     ...present({ priority, force }),
   };
   try {
-    return { place, record: await context.act('submitPullRequest', body) };
+    const record = await context.act('submitPullRequest', body);
+    const [watch, cancel] = (['watch', 'cancel'] as const).map((act) => commandOn(act, place, number));
+    sayIfInterrupted(`#${number} stays in the queue. Wait again: ${watch}. Take it out: ${cancel}`);
+    return { place, record };
   } catch (error) {
     const code = codeOf(error);
     if (code !== 'UNCHANGED_SINCE_FAILURE' && code !== 'PULL_REQUEST_NOT_ENQUEUEABLE') throw error;
@@ -98,6 +123,13 @@ export async function submitHead(context: Context, options: LandOptions): Promis
     say(`sluice: ${(error as CliError).message}`);
     return { place, record, isOver: true };
   }
+}
+
+/** The same HEAD is the same pull request. */
+const GO_ON = 'To go on: sluice land';
+
+function commandOn(act: 'watch' | 'cancel', { repo, targetBranch }: Place, number: number | undefined): string {
+  return `sluice pr ${act} ${formatRepo(repo)} ${shellWord(targetBranch)} ${number}`;
 }
 
 function codeOf(error: unknown): string | undefined {
@@ -127,84 +159,58 @@ async function findOpened(context: Context, place: Place, { head, branch, number
   return found.prNumber as number;
 }
 
-// SPEC W81, W82
-async function waitForResult(context: Context, { place, record }: Landing, timeout: number | undefined): Promise<void> {
-  const { prNumber } = record;
+async function waitForResult(
+  context: Context,
+  place: Place,
+  { prNumber }: EntryRecord,
+  timeout: number | undefined,
+): Promise<void> {
   const progress = createProgressLine();
   context.client.onWait = progress.note;
-  const stop = () => {
-    progress.close();
-    say(
-      `#${prNumber} stays in the queue. Wait again: ${waitCommand(place, prNumber)}. Take it out: sluice pr cancel ${prNumber}`,
-    );
-    process.exit(130);
-  };
-  process.once('SIGINT', stop);
   try {
     const until = Date.now() + (timeout ?? Number.POSITIVE_INFINITY);
-    const last = await waitUntilDecided(context, { place, record }, { progress, until });
+    const wait = { progress, until, isSubmitted: true } as const;
+    const decided = await waitUntilDecided(context, { ...place, pr: { number: prNumber } }, wait);
+    const last = decided ?? (await readResult(context, place, prNumber).catch(() => undefined));
     progress.close();
-    if (last === undefined) progress.note(`#${prNumber} is still in the queue. Stopped waiting.`);
-    tell(context, last ?? (await readResult(context, place, prNumber)));
-    if (last === undefined) process.exitCode = TIMED_OUT;
+    if (last !== undefined) tell(context, last);
+    if (last !== undefined && (decided !== undefined || hasEnded(last))) return;
+    progress.note(`#${prNumber} is still in the queue. Stopped waiting.`);
+    process.exitCode = TIMED_OUT;
   } finally {
-    process.off('SIGINT', stop);
     progress.close();
   }
 }
 
+/** Sentences of the explanation hold text of others, and the result has all that a program needs. */
+// SPEC W81, E91
 function tell(context: Context, record: EntryRecord): void {
-  context.show(record, () => formatResult(record));
+  const { explanation: _, ...facts } = record;
+  context.show(context.isJson ? facts : record, () => formatResult(record));
   process.exitCode = exitCodeOf(record.result);
 }
 
 /** The targets of a new head may be on their way. */
 const TARGETS_MS = 60_000;
-
-/** Ends also when nothing happens before its author acts. Undefined when the time is over. */
-export async function waitUntilDecided(
-  context: Context,
-  { place, record }: Landing,
-  wait: Parameters<typeof pollUntil>[3],
-): Promise<EntryRecord | undefined> {
-  const { prNumber } = record;
-  const since = Date.now();
-  let asked: string | undefined;
-  const isDecided = async (now: EntryRecord): Promise<boolean> => {
-    if (hasEnded(now)) return true;
-    const summary = now.explanation?.summary;
-    const mayWaitForTargets = Date.now() - since > TARGETS_MS;
-    if (now.state !== 'NOT_READY' || `${summary} ${mayWaitForTargets}` === asked) return false;
-    asked = `${summary} ${mayWaitForTargets}`;
-    const { result } = await readResult(context, place, prNumber);
-    if (result?.blame !== 'AUTHOR') return false;
-    return result.mayRetry?.after !== 'TARGETS' || mayWaitForTargets;
-  };
-  const entry = { ...place, pr: { number: prNumber } };
-  const last = await pollUntil(isDecided, context, entry, wait);
-  return last && readWithTests(context, place, prNumber);
-}
-
 /** Reports are read within seconds after the check that handed them in. */
 const REPORTS_MS = 4_000;
 
-async function readWithTests(context: Context, place: Place, number: number): Promise<EntryRecord> {
-  const until = Date.now() + REPORTS_MS;
-  for (;;) {
-    const record = await readResult(context, place, number);
-    const { failing, repro } = record.result ?? {};
-    if (repro === undefined || failing !== undefined || Date.now() >= until) return record;
-    await delay(500);
-  }
+/** Ends also when nothing happens before its author acts. Undefined when the time is over. */
+export function waitUntilDecided(context: Context, entry: EntryPlace, wait: Wait): Promise<EntryRecord | undefined> {
+  const since = Date.now();
+  let endedAt: number | undefined;
+  const isDecided = (now: EntryRecord): boolean => {
+    const { blame, mayRetry, repro, failing } = now.result ?? {};
+    if (!hasEnded(now)) return blame === 'AUTHOR' && (mayRetry?.after !== 'TARGETS' || Date.now() - since > TARGETS_MS);
+    endedAt ??= Math.min(Date.now(), Date.parse(now.stateChangedAt ?? ''));
+    return repro === undefined || failing !== undefined || Date.now() - endedAt > REPORTS_MS;
+  };
+  return pollUntil(isDecided, context, entry, { ...wait, includeResult: true });
 }
 
 export function readResult(context: Context, place: Place, number: number): Promise<EntryRecord> {
   const detail = { includeExplanation: true, includeResult: true };
   return context.call('getSubmittedPullRequest', { ...place, pr: { number }, ...detail });
-}
-
-function waitCommand({ repo, targetBranch }: Place, number: number): string {
-  return `sluice pr watch ${formatRepo(repo)} ${targetBranch} ${number}`;
 }
 
 // SPEC W81

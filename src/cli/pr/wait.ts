@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntryRecord } from '../../contract/entry.ts';
+import { present } from '../../lib/present.ts';
 import { parseDuration } from '../core/arguments.ts';
 import { row } from '../core/command.ts';
 import type { Context } from '../core/context.ts';
@@ -11,7 +12,8 @@ import { drawStatus } from '../core/status-line.ts';
 import { clean, say } from '../core/terminal.ts';
 import { formatEnd } from './format-entry.ts';
 
-const POLL_MS = 1_000;
+/** A landing is told within a second. */
+const POLL_MS = 500;
 /** As the command `timeout` exits. */
 export const TIMED_OUT = 124;
 
@@ -59,25 +61,29 @@ export async function waitForEnd(context: Context, { timeout, ...entry }: Waited
   }
 }
 
-interface Wait {
+export interface Wait {
   readonly progress: ProgressLine;
   readonly until: number;
+  /** It was submitted just now: also the first question outlasts a restart of the server. */
+  readonly isSubmitted?: true;
+  /** The answer has the result. */
+  readonly includeResult?: true;
 }
 
 /** Undefined when the time is over. */
 export async function pollUntil(
-  isOver: (record: EntryRecord) => boolean | Promise<boolean>,
+  isOver: (record: EntryRecord) => boolean,
   context: Context,
   { repo, targetBranch, pr }: EntryPlace,
-  { progress, until }: Wait,
+  { progress, until, isSubmitted, includeResult }: Wait,
 ): Promise<EntryRecord | undefined> {
-  const body = { repo, targetBranch, pr, includeExplanation: true };
+  const body = { ...{ repo, targetBranch, pr, includeExplanation: true }, ...present({ includeResult }) };
   const patience = createPatience({ failed: progress.note, back: progress.note });
   let record: EntryRecord | undefined;
   const ask = () => readAgain((asked: typeof body) => context.call('pollPullRequest', asked), body, record);
-  record = await ask();
-  while (record === undefined || !(await isOver(record))) {
-    if (record !== undefined) progress.show(describe(record));
+  record = isSubmitted ? await patience.ask(ask) : await ask();
+  while (record === undefined || !isOver(record)) {
+    if (record !== undefined) progress.show(describe(record, context.isJson));
     if (Date.now() >= until) return undefined;
     await delay(Math.min(POLL_MS, until - Date.now()));
     record = (await patience.ask(ask)) ?? record;
@@ -92,12 +98,14 @@ export function hasEnded(record: EntryRecord): boolean {
   return !isCurrentlySubmittedToQueue;
 }
 
-function describe({ prNumber, state, explanation }: EntryRecord): string {
-  return `#${prNumber} ${state ?? ''}: ${explanation?.reasons[0]?.text ?? explanation?.summary ?? ''}`;
+/** A program gets no text of others beside its answer. */
+function describe({ prNumber, state, explanation }: EntryRecord, isForProgram: boolean): string {
+  const why = isForProgram ? explanation?.headline : (explanation?.reasons[0]?.text ?? explanation?.summary);
+  return `#${prNumber} ${state ?? ''}: ${why ?? ''}`;
 }
 
 /** Tells on standard error how a wait goes on. */
-interface ProgressLine {
+export interface ProgressLine {
   /** The present state; a repeated one is not told again. */
   show(text: string): void;
   /** A message that stays. */

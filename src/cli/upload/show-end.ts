@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { shellWord } from '../../lib/text.ts';
 import { formatRepo, type RepoRef } from '../core/arguments.ts';
 import type { Context } from '../core/context.ts';
 import { CliError } from '../core/exit.ts';
 import type { AnswerOf } from '../core/operations.ts';
 import { createPatience } from '../core/patience.ts';
-import { clean, paintNote, quote, say } from '../core/terminal.ts';
+import { clean, paintNote, say } from '../core/terminal.ts';
 import { exitCodeOf, type UploadEnd } from './exit-code.ts';
 import type { FailingTest } from './failing-tests.ts';
 import { formatFiles } from './progress.ts';
@@ -43,7 +44,7 @@ function warn(reason: string): void {
 }
 
 function sayUploaded(id: string, run: UploadRun | undefined): void {
-  const repo = run === undefined ? '' : ` --repo ${quote(formatRepo(run.facts.repo))}`;
+  const repo = run === undefined ? '' : ` --repo ${shellWord(formatRepo(run.facts.repo))}`;
   say(`Uploaded as ${id}. What became of it: sluice tests uploads${repo}`);
 }
 
