@@ -69,7 +69,7 @@ export const Result = record('Result', 'What came of a submission, for programs 
       ...optional({
         after: outputEnum(
           AWAITED,
-          'TARGET: the target branch moves. PULL_REQUEST: that one lands. TARGETS: its impacted targets are set. REVIEW: it is approved. ADMINISTRATOR, CI: they act, or work again. PERSON: who took it out wants it back.',
+          'TARGET: the target branch is tested, or moves. PULL_REQUEST: that one lands. TARGETS: its impacted targets are set. REVIEW: it is approved. ADMINISTRATOR, CI: they act, or work again. PERSON: somebody looks at it, or wants back what was taken out.',
         ),
         prNumber: integer('The pull request that has to land first.'),
         inSeconds: integer('Not sooner than in so many seconds.'),

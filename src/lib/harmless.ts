@@ -4,8 +4,8 @@ import { stripVTControlCharacters } from 'node:util';
 const HIDDEN = /[[\p{Cc}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]--[\t\n]]+/gv;
 
 const SECRETS: readonly RegExp[] = [
-  /\bslc_[\w-]{20,}/g,
-  /\b(?:gh[pousr]_|github_pat_)\w{20,}/g,
+  /slc_[\w-]{20,}/g,
+  /(?:gh[pousr]_|github_pat_)\w{20,}/g,
   /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
   /(?<=:\/\/)[^\s/@:"']*:[^\s/@"']+(?=@)/g,

@@ -50,10 +50,6 @@ export function outcomeOf(queue: Queue, entry: Entry, explanation: Explanation, 
 const BY_REASON: { readonly [Reason in ReasonCode]?: Retry } = {
   PR_PUSHED_TO: NOW,
   PR_UPDATED_AT_MERGE_TIME: NOW,
-  PR_CLOSED: CHANGED,
-  PR_MERGED_INTO_OTHER_BRANCH: CHANGED,
-  PR_CONVERTED_TO_DRAFT: CHANGED,
-  PR_BASE_BRANCH_CHANGED: CHANGED,
   GITHUB_API_BRANCH_PROTECTION_UNMET: after('REVIEW'),
   GITHUB_API_MERGE_ALREADY_IN_PROGRESS: SOON,
   GITHUB_API_RATE_LIMIT_EXCEEDED: SOON,
@@ -84,11 +80,12 @@ function areQuarantined(failed: NonNullable<Beyond['failed']>): boolean {
   return failed.every(({ tests }) => tests.every(({ kind }) => kind === 'quarantined'));
 }
 
+const BY_ADMINISTRATOR: Partial<Outcome> = { blame: 'ADMINISTRATOR', mayRetry: after('ADMINISTRATOR') };
+
 function waiting({ hold, parked, state }: Queue): Partial<Outcome> {
-  if (parked !== undefined || state === 'PAUSED') return { blame: 'ADMINISTRATOR', mayRetry: after('ADMINISTRATOR') };
+  if (parked !== undefined || state === 'PAUSED') return BY_ADMINISTRATOR;
   if (hold === undefined) return {};
-  if (hold.cause.kind === 'configuration')
-    return { cause: 'CONFIGURATION', blame: 'ADMINISTRATOR', mayRetry: after('ADMINISTRATOR') };
+  if (hold.cause.kind === 'configuration') return { cause: 'CONFIGURATION', ...BY_ADMINISTRATOR };
   return hold.cause.isOfMachine
     ? { cause: 'INFRASTRUCTURE', blame: 'CI', mayRetry: CI_WORKS }
     : { mayRetry: after('TARGET') };
@@ -105,7 +102,7 @@ const OF_AUTHOR: ReadonlySet<BlockReason> = new Set([
   'stackNeedsRebase',
 ]);
 
-function unready(queue: Queue, { pr }: Entry, { reasons }: Explanation): Partial<Outcome> {
+function unready(queue: Queue, { pr, lanesAsked }: Entry, { reasons }: Explanation): Partial<Outcome> {
   const find = (code: string) => reasons.find((reason) => reason.code === code);
   const isBlocked = pr.blockReasons.some((block) => OF_AUTHOR.has(block));
   const isConflict = pr.blockReasons.includes('conflict');
@@ -117,6 +114,9 @@ function unready(queue: Queue, { pr }: Entry, { reasons }: Explanation): Partial
       mayRetry: { ...after('PULL_REQUEST'), ...(below.prNumber !== undefined && { prNumber: below.prNumber }) },
     };
   if (pr.blockReasons.includes('reviewRequired')) return { mayRetry: after('REVIEW') };
-  if (find('IMPACTED_TARGETS_MISSING') !== undefined) return { blame: 'AUTHOR', mayRetry: after('TARGETS') };
-  return waiting(queue);
+  if (pr.blockReasons.includes('other')) return { mayRetry: after('PERSON') };
+  const isComputed = lanesAsked?.sha === pr.headSha && lanesAsked.isAnswered !== true;
+  if (find('IMPACTED_TARGETS_MISSING') !== undefined && !isComputed)
+    return { blame: 'AUTHOR', mayRetry: after('TARGETS') };
+  return queue.state === 'DRAINING' ? BY_ADMINISTRATOR : waiting(queue);
 }

@@ -10,9 +10,9 @@ import { makeHarmless } from '../../lib/harmless.ts';
 import { present } from '../../lib/present.ts';
 import type { LogKey, LogPart } from '../../storage/logs.ts';
 import { explain } from '../../words/explain.ts';
-import type { Beyond, FailedCheck, FailedTest } from '../../words/explanation.ts';
+import type { Beyond, Explanation, FailedCheck, FailedTest } from '../../words/explanation.ts';
 import { type Excerpt, failureLines, ownFrame } from '../../words/failure-text.ts';
-import { outcomeOf } from '../../words/result.ts';
+import { type Outcome, outcomeOf } from '../../words/result.ts';
 import type { App } from '../core/app.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
@@ -53,7 +53,7 @@ export async function viewResult(told: Told): Promise<ResultView> {
     next: explanation.next,
     ...present({
       ...decision,
-      command: decision.mayRetry?.when === 'CHANGED' ? repro?.fetch : explanation.commands[0],
+      command: commandFor(decision.mayRetry, explanation, repro),
       failing: failing.length > 0 ? failing : undefined,
       failingCount: failed.reduce((sum, check) => sum + Math.max(check.failing, check.tests.length), 0) || undefined,
       log: run && (await viewLog(app, candidateIdOf(found.id, run.number), failed[0])),
@@ -62,6 +62,11 @@ export async function viewResult(told: Told): Promise<ResultView> {
       stack: viewStack(told),
     }),
   };
+}
+
+function commandFor(mayRetry: Outcome['mayRetry'], { commands }: Explanation, repro: ResultView['repro']) {
+  if (mayRetry?.when === 'CHANGED') return repro?.fetch;
+  return mayRetry?.when === 'NOW' || mayRetry?.after === 'TARGETS' ? commands[0] : undefined;
 }
 
 type FailingView = NonNullable<ResultView['failing']>[number];

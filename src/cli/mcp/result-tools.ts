@@ -56,7 +56,7 @@ const getResult = tool({
 const waitForResult = tool({
   name: 'wait_for_result',
   title: 'Wait for the result of a submission',
-  description: `Waits until the pull request has left the queue, or its author must act, at most ${MAX_WAIT_S} seconds, and answers as get_result. While it says WAITING and names nothing to do, call it again.`,
+  description: `Waits until the pull request has left the queue, or somebody must act, at most ${MAX_WAIT_S} seconds, and answers as get_result. While it says WAITING and names nothing to do, call it again.`,
   fields: {
     ...prFields,
     seconds: Type.Optional(
@@ -68,7 +68,7 @@ const waitForResult = tool({
   },
   run: async ({ context, findPlace }, { seconds = MAX_WAIT_S, ...given }) => {
     const place = await findPlace(given);
-    const wait = { progress: SILENT, until: Date.now() + seconds * 1000 };
+    const wait = { progress: SILENT, until: Date.now() + seconds * 1000, endsFor: 'ANYBODY' } as const;
     const last = await waitUntilDecided(context, { ...place, pr: { number: given.pr } }, wait);
     return partsOf(last ?? (await readResult(context, place, given.pr)));
   },

@@ -169,7 +169,7 @@ async function waitForResult(
   context.client.onWait = progress.note;
   try {
     const until = Date.now() + (timeout ?? Number.POSITIVE_INFINITY);
-    const wait = { progress, until, isSubmitted: true } as const;
+    const wait = { progress, until, isSubmitted: true, endsFor: 'AUTHOR' } as const;
     const decided = await waitUntilDecided(context, { ...place, pr: { number: prNumber } }, wait);
     const last = decided ?? (await readResult(context, place, prNumber).catch(() => undefined));
     progress.close();
@@ -195,13 +195,20 @@ const TARGETS_MS = 60_000;
 /** Reports are read within seconds after the check that handed them in. */
 const REPORTS_MS = 4_000;
 
-/** Ends also when nothing happens before its author acts. Undefined when the time is over. */
-export function waitUntilDecided(context: Context, entry: EntryPlace, wait: Wait): Promise<EntryRecord | undefined> {
+/** Ends also when nothing happens before its author acts, or anybody. Undefined when the time is over. */
+export function waitUntilDecided(
+  context: Context,
+  entry: EntryPlace,
+  { endsFor, ...wait }: Wait & { readonly endsFor: 'AUTHOR' | 'ANYBODY' },
+): Promise<EntryRecord | undefined> {
   const since = Date.now();
   let endedAt: number | undefined;
   const isDecided = (now: EntryRecord): boolean => {
     const { blame, mayRetry, repro, failing } = now.result ?? {};
+    if (!hasEnded(now) && endsFor === 'ANYBODY') return mayRetry !== undefined;
     if (!hasEnded(now)) return blame === 'AUTHOR' && (mayRetry?.after !== 'TARGETS' || Date.now() - since > TARGETS_MS);
+    // While the branch is under test, it may come back.
+    if (mayRetry?.after === 'TARGET') return false;
     endedAt ??= Math.min(Date.now(), Date.parse(now.stateChangedAt ?? ''));
     return repro === undefined || failing !== undefined || Date.now() - endedAt > REPORTS_MS;
   };
