@@ -16,6 +16,7 @@ describe('the own frame of a failure', () => {
     ],
     ['go', '    cart_test.go:17: got 1', 'cart_test.go:17'],
     ['rust', "thread 'main' panicked at src/lib.rs:5:9:", 'src/lib.rs:5'],
+    ['the built-in runner', 'at f (file:///check/tree/src/a.js:7:1)', 'src/a.js:7'],
     ['nothing', 'it is broken at 12:30', undefined],
   ];
   for (const [name, text, frame] of FRAMES)
@@ -46,8 +47,8 @@ describe('the lines around the first failure', () => {
 
   it('are the last ones where nothing looks like a failure, and all of a short log [E92]', () => {
     assert.match(failureLines(log(1_000, -1), 100_000).text, /^line 800\n[\s\S]*line 999$/);
-    assert.deepEqual(failureLines('one\ntwo', 100), { text: 'one\ntwo', isCut: false });
-    assert.deepEqual(failureLines('', 100), { text: '', isCut: false });
+    assert.deepEqual(failureLines('one\ntwo', 100), { text: 'one\ntwo', isCut: false, isFailure: false });
+    assert.deepEqual(failureLines('', 100), { text: '', isCut: false, isFailure: false });
   });
 
   it('are never longer than asked, also one endless line [E92]', () => {

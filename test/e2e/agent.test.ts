@@ -321,7 +321,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** What a tool says itself, and the data of others. */
+/** The words of a tool, and the data of others. */
 function read(text: string): { readonly said: string; readonly data: readonly unknown[] } {
   const [, mark = ''] = /between <(untrusted-[0-9a-f]{12})>/.exec(text) ?? assert.fail(text);
   const [said = '', ...parts] = text.split(new RegExp(`\n</?${mark}>\n?`));
