@@ -116,7 +116,7 @@ it('a result with any text of others is small, harmless, and has it below untrus
   assert.ok(messages > 0);
 });
 
-it('a result of a conflict is so too, whatever names it has [E91] [E92] [E94]', async () => {
+it('a result of a conflict has any names below untrusted alone [E91] [E92] [E94]', async () => {
   const world = await PageWorld.create();
   let shown = '';
   const showConflict = async () => ({ files: [shown, ...shown.split('\n')], text: shown, isCut: false });

@@ -1,5 +1,6 @@
 import type { EntryRecord } from '../../contract/entry.ts';
 import { present } from '../../lib/present.ts';
+import { SLUICE } from '../../lib/sluice-command.ts';
 import { shellWord } from '../../lib/text.ts';
 import { formatRepo, parsePrNumber, type RepoRef } from '../core/arguments.ts';
 import { findCheckout, getRegisteredRemote } from '../core/checkout.ts';
@@ -126,10 +127,10 @@ export async function submitHead(
 }
 
 /** The same HEAD is the same pull request. */
-const GO_ON = 'To go on: sluice land';
+const GO_ON = `To go on: ${SLUICE} land`;
 
 function commandOn(act: 'watch' | 'cancel', { repo, targetBranch }: Place, number: number | undefined): string {
-  return `sluice pr ${act} ${formatRepo(repo)} ${shellWord(targetBranch)} ${number}`;
+  return `${SLUICE} pr ${act} ${formatRepo(repo)} ${shellWord(targetBranch)} ${number}`;
 }
 
 function codeOf(error: unknown): string | undefined {
@@ -148,7 +149,7 @@ async function findOpened(context: Context, place: Place, { head, branch, number
   const pr = number === undefined ? { branch: branch as string } : { number };
   const found = await context.call('findPullRequest', { ...place, pr }).catch((error: unknown) => {
     if (number !== undefined || codeOf(error) !== 'PULL_REQUEST_NOT_FOUND') throw error;
-    const open = `If it has not landed, push the branch and open a pull request into ${place.targetBranch} at the forge. Then: sluice land`;
+    const open = `If it has not landed, push the branch and open a pull request into ${place.targetBranch} at the forge. Then: ${SLUICE} land`;
     throw new CliError(EXIT.refused, `The branch here has no open pull request. ${open}`, (error as CliError).problem);
   });
   if (found.prSha !== head)
