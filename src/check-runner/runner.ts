@@ -5,6 +5,8 @@ export interface Job {
   /** Lower ranks go first within a share. */
   readonly rank: number;
   readonly command: string;
+  /** Its "$@". */
+  readonly args?: readonly string[];
   readonly timeoutMs: number;
   /** True when the command may use the network. Without a sandbox it can use it anyway. */
   readonly network: boolean;

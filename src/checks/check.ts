@@ -1,3 +1,5 @@
+import type { Framework } from './selects/select-tests.ts';
+
 /** A check of the built-in runner. */
 export interface RunnerCheck {
   readonly name: string;
@@ -12,6 +14,8 @@ export interface RunnerCheck {
   readonly env?: Readonly<Record<string, string>>;
   /** Instead of the globs of the repository. */
   readonly junit?: readonly string[];
+  /** What runs its tests. The command has "$@" where arguments that select tests go. */
+  readonly selects?: Framework;
   /** Programs that must be on PATH, and whose content is part of the key of the cache. */
   readonly tools?: readonly string[];
   readonly cache?: RunnerCache;

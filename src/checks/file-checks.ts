@@ -1,6 +1,7 @@
 import { parseGlob } from '../lib/glob.ts';
 import { MAX_YAML_BYTES, parseYaml } from '../lib/parse-yaml.ts';
 import type { FileChecksGrant, RunnerCache, RunnerCheck } from './check.ts';
+import { FRAMEWORKS, type Framework, takesArguments } from './selects/select-tests.ts';
 
 export const CONFIGURATION_FILE = '.sluice.yaml';
 
@@ -73,6 +74,7 @@ const FIELDS: { readonly [name: string]: (value: unknown, at: string) => Partial
   timeoutMinutes: (value, at) => ({ timeoutMinutes: minutesOf(value, at) }),
   secrets: (value, at) => ({ secrets: listOf(value, at) }),
   junit: (value, at) => ({ junit: listOf(value, at).map((glob) => globOf(glob, at)) }),
+  selects: (value, at) => ({ selects: frameworkOf(value, at) }),
   tools: (value, at) => ({ tools: listOf(value, at).map((name) => toolOf(name, at)) }),
   cache: (value, at) => ({ cache: cacheOf(mapping(value, at), at) }),
 };
@@ -90,6 +92,8 @@ function parseCheck(name: string, fields: Fields, grant: FileChecksGrant): Runne
   if (read.command === undefined) throw new BadFile(`${at}.run is missing: the command of the check`);
   if (read.cache?.result === true && read.prepare === undefined)
     throw new BadFile(`${at}.cache.result: there is no prepare whose result it could hold`);
+  if (read.selects !== undefined && !takesArguments(read.command))
+    throw new BadFile(`${at}.selects: run does not say where its arguments go: "$@"`);
   const longest = Math.min(grant.longestMinutes, DEFAULT_MINUTES);
   const check = { ...read, name, command: read.command, timeoutMinutes: read.timeoutMinutes ?? longest };
   const excess = excessOf(check, grant);
@@ -137,6 +141,13 @@ function globOf(glob: string, at: string): string {
   const problem = isInside ? parseGlob(glob) : 'leads out of the work tree';
   if (typeof problem === 'string') throw new BadFile(`${at}: "${glob}" ${problem}`);
   return glob;
+}
+
+// SPEC R104
+function frameworkOf(value: unknown, at: string): Framework {
+  const found = FRAMEWORKS.find((name) => name === value);
+  if (found !== undefined) return found;
+  throw new BadFile(`${at} must be one of ${FRAMEWORKS.join(', ')}`);
 }
 
 function toolOf(name: string, at: string): string {

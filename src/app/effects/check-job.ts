@@ -26,6 +26,8 @@ export interface CheckJob extends Pick<Job, 'share' | 'rank' | 'variables' | 'on
   readonly isLanded: boolean;
   /** Absent: it begins as without a cache, and leaves none. */
   readonly caching?: Caching;
+  /** Of a probe. */
+  readonly selection?: Selection;
 }
 
 /** Only commits of the target branch `store` and `fill`. */
@@ -135,11 +137,11 @@ function whyWithoutCache({ checkRunner }: Pick<App, 'checkRunner'>): string | un
 
 /** A shell gets each command as it is written, and the second only after the first passed. */
 const PREPARED =
-  '/bin/sh -c "$SLUICE_PREPARE" || { code=$?; echo "[Sluice] prepare failed with exit code $code"; exit $code; }; exec /bin/sh -c "$SLUICE_RUN"';
+  '/bin/sh -c "$SLUICE_PREPARE" || { code=$?; echo "[Sluice] prepare failed with exit code $code"; exit $code; }; exec /bin/sh -c "$SLUICE_RUN" /bin/sh "$@"';
 
 // SPEC R83
 const PREPARED_BEFORE =
-  'if [ "$SLUICE_CACHE_HIT" = exact ]; then echo "[Sluice] prepare is skipped: the cache holds its result"; exec /bin/sh -c "$SLUICE_RUN"; fi; ';
+  'if [ "$SLUICE_CACHE_HIT" = exact ]; then echo "[Sluice] prepare is skipped: the cache holds its result"; exec /bin/sh -c "$SLUICE_RUN" /bin/sh "$@"; fi; ';
 
 function commandOf({ command, prepare, cache }: RunnerCheck): string {
   if (prepare === undefined) return command;

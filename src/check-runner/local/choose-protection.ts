@@ -6,7 +6,7 @@ import type { ProtectionKind } from '../runner.ts';
 import { createBubblewrap } from './bubblewrap.ts';
 import { createNamespaces } from './namespaces.ts';
 import { innerMarkOf, ProcessTree } from './process-tree.ts';
-import { beginCommand, type Protection, quote } from './protection.ts';
+import { beginCommand, type Protection, quote, shellWords } from './protection.ts';
 import { type FolderOptions, findSandboxFolders } from './sandbox-folders.ts';
 import type { UidRange, User } from './user.ts';
 import { UserPool } from './user-pool.ts';
@@ -159,11 +159,11 @@ function createUsers({ users, processes }: UsersOptions): Protection {
     canRead: () => true,
     treeOf: ({ tree }) => tree,
     users,
-    wrap: async ({ command, mark, folder }) => {
+    wrap: async ({ command, args, mark, folder }) => {
       const token = randomUUID();
       return {
         // A setuid program would escape the kill of the user's processes.
-        argv: ['setpriv', '--no-new-privs', ...beginCommand({ processes, token, mark, command, sharesFiles: false })],
+        argv: ['setpriv', '--no-new-privs', ...beginCommand({ processes, token, mark, command, args, sharesFiles: false })],
         variables: { HOME: folder.home, TMPDIR: folder.temporary, USER: 'check', LOGNAME: 'check' },
         token,
       };
@@ -177,8 +177,8 @@ const noProtection: Protection = {
   canRead: () => true,
   treeOf: ({ tree }) => tree,
   users: undefined,
-  wrap: async ({ command, folder }) => ({
-    argv: ['/bin/sh', '-c', command],
+  wrap: async ({ folder, ...words }) => ({
+    argv: ['/bin/sh', '-c', ...shellWords(words)],
     variables: { HOME: folder.home, TMPDIR: folder.temporary },
     token: undefined,
   }),

@@ -122,6 +122,12 @@ function testEnds(kind: ProtectionKind): void {
     assert.equal(output, `${text}\n${text}\n`);
   });
 
+  it('with its arguments as they are [R104]', async () => {
+    const args = ['', '-k', 'a b', '$(touch x)', "'\"`", 'line\nbreak', '*', 'größe 😀', '\\', '--', 'L'.repeat(8_000)];
+    const { end, output } = await run(`printf '%s\\n' "$@"; ls`, { args });
+    assert.deepEqual([end, output], [exited(0), `${args.join('\n')}\n`]);
+  });
+
   it('while a process that hid from it holds the output [R4]', async () => {
     const hidden = `env -i setsid sh -c 'touch hidden; exec env -i sleep 1000'`;
     const { end, output } = await run(`${hidden} & echo $!; until test -e hidden; do sleep 0.01; done`);

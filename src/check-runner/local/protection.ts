@@ -16,6 +16,7 @@ export interface Protection {
 
 export interface WrapRequest {
   readonly command: string;
+  readonly args?: readonly string[] | undefined;
   readonly folder: JobFolder;
   /** Part of the environment of all the command's processes. */
   readonly mark: string;
@@ -39,9 +40,10 @@ const BEGIN = `
 [ -z "$2" ] || umask "$2"
 printf %s "$3"
 export SLUICE_JOB="$4"
-exec /bin/sh -c "$5"`;
+shift 4
+exec /bin/sh -c "$@"`;
 
-export interface Begin extends Pick<WrapRequest, 'command' | 'mark'> {
+export interface Begin extends Pick<WrapRequest, 'args' | 'command' | 'mark'> {
   readonly token: string;
   readonly processes: number;
   /** True when the users of other checks may write to this check's files. */
@@ -50,8 +52,14 @@ export interface Begin extends Pick<WrapRequest, 'command' | 'mark'> {
 
 // SPEC R21, R28
 export function beginCommand(begin: Begin): readonly [string, ...string[]] {
-  const { processes, sharesFiles, token, mark, command } = begin;
-  return ['/bin/sh', '-c', BEGIN, 'sh', String(processes), sharesFiles ? '002' : '', token, mark, command];
+  const { processes, sharesFiles, token, mark } = begin;
+  const facts = [String(processes), sharesFiles ? '002' : '', token, mark];
+  return ['/bin/sh', '-c', BEGIN, 'sh', ...facts, ...shellWords(begin)];
+}
+
+/** What stands behind `sh -c`. */
+export function shellWords({ command, args = [] }: Pick<WrapRequest, 'args' | 'command'>): readonly string[] {
+  return [command, '/bin/sh', ...args];
 }
 
 export function quote(word: string): string {
