@@ -10,6 +10,7 @@ const longer = new Map([
   ['test/simulation/github.test.ts', 15 * minute],
   ['test/e2e/ingest-process.test.ts', 10 * minute],
   ['test/e2e/recipes.test.ts', 15 * minute],
+  ['test/selects/selects.test.ts', 30 * minute],
   ['src/engine/any-history.test.ts', 15 * minute],
   ['src/flaky/any-history.test.ts', 10 * minute],
 ]);

@@ -1,12 +1,9 @@
-/** A test that a probe has to answer, as the reports of the check name it. */
-export interface AskedTest {
+import type { NamedTest } from './selects/select-tests.ts';
+
+/** A test that a probe has to answer. */
+export interface AskedTest extends NamedTest {
   readonly id: string;
   /** The required check that it failed in. */
   readonly check: string;
-  readonly name: string;
-  readonly file: string | null;
-  readonly classname: string | null;
-  /** The suite. */
-  readonly parent: string | null;
   readonly variant: string;
 }

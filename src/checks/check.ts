@@ -14,7 +14,7 @@ export interface RunnerCheck {
   readonly env?: Readonly<Record<string, string>>;
   /** Instead of the globs of the repository. */
   readonly junit?: readonly string[];
-  /** What runs its tests. The command has "$@" where arguments that select tests go. */
+  /** The framework of its tests. The command has "$@" where arguments that select tests go. */
   readonly selects?: Framework;
   /** Programs that must be on PATH, and whose content is part of the key of the cache. */
   readonly tools?: readonly string[];

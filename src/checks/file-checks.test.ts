@@ -88,6 +88,13 @@ checks:
     ]);
   });
 
+  it('say what runs their tests, and where its arguments go [R104]', () => {
+    for (const run of ['npx vitest run "$@"', 'npm test -- "$@"', `gotestsum -- "\${@:-./...}"`, `x "\${@}"`]) {
+      const checks = read(JSON.stringify({ checks: { unit: { run, selects: 'vitest' } } }));
+      assert.ok(!('problem' in checks) && checks[0]?.selects === 'vitest', run);
+    }
+  });
+
   it('last an hour unless they say otherwise, or less is granted [R61]', () => {
     const minutesWith = (longestMinutes: number) => {
       const checks = read('checks: { unit: { run: x } }', { ...GRANT, longestMinutes });
@@ -104,6 +111,9 @@ checks:
     'checks: { unit: x }': 'checks.unit must be a mapping',
     'checks: { unit: { prepare: x } }': 'checks.unit.run is missing: the command of the check',
     'checks: { unit: { run: "" } }': 'checks.unit.run must be a text of 1 to 10000 characters',
+    'checks: { unit: { run: x, selects: mocha } }': 'checks.unit.selects must be one of pytest, vitest, jest, go',
+    'checks: { unit: { run: npm test, selects: jest } }': 'run does not say where its arguments go: "$@"',
+    'checks: { unit: { run: npm test $@, selects: jest } }': 'run does not say where its arguments go: "$@"',
     'checks: { unit: { run: x, shell: bash } }': 'checks.unit.shell is unknown; a check has',
     'checks: { unit: { run: x, timeoutMinutes: 0 } }': 'checks.unit.timeoutMinutes must be a whole number from 1',
     'checks: { unit: { run: x, timeoutMinutes: 31 } }': 'checks.unit asks for 31 minutes of the 30 granted',

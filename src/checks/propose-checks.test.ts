@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { parseRules } from '../lanes/parse-rules.ts';
+import { checksOfText } from './file-checks.ts';
 import { type ProposalFile, proposeChecks } from './propose-checks.ts';
 
 type Texts = Partial<Record<ProposalFile, string>>;
@@ -17,6 +18,11 @@ function checksOf(texts: Texts): Readonly<Record<string, { readonly run: string;
 
 function manifest(test: string, more: object = {}): Texts {
   return { 'package.json': JSON.stringify({ scripts: { test }, devDependencies: { tool: '1' }, ...more }) };
+}
+
+function assertGood(texts: Texts): void {
+  const { configuration = '' } = proposeChecks(filesOf(texts));
+  assert.ok(!('problem' in checksOfText(configuration)), configuration);
 }
 
 const LOCK = { 'package-lock.json': '{}' };
@@ -36,21 +42,27 @@ describe('proposed checks', () => {
   for (const [texts, run, prepare] of node) {
     it(`[R71] of ${Object.keys(texts).join(' and ')} run ${run}, after ${prepare ?? 'nothing'}`, () => {
       const check = checksOf(texts)['node'];
+      assertGood(texts);
       assert.ok(check?.run.startsWith(run) === true, check?.run);
       assert.equal(check?.prepare?.startsWith(prepare ?? '-'), prepare === undefined ? undefined : true);
     });
   }
 
   const others: readonly [string, Texts, object][] = [
-    ['go', { 'go.mod': 'module a', 'go.sum': 'x' }, { run: '~/go/bin/gotestsum --junitfile reports/go.xml ./...' }],
+    [
+      'go',
+      { 'go.mod': 'module a', 'go.sum': 'x' },
+      { run: `~/go/bin/gotestsum --junitfile reports/go.xml -- "\${@:-./...}"`, selects: 'go' },
+    ],
     ['go', { 'go.mod': 'module a' }, { run: 'go test ./...' }],
-    ['go', { 'go.work': 'use ./a' }, { junit: ['reports/*.xml'], network: true }],
+    ['go', { 'go.work': 'use ./a' }, { junit: ['reports/*.xml'], network: true, selects: 'go' }],
     [
       'python',
       { 'requirements.txt': 'flask\n', 'requirements-dev.txt': 'pytest==8\n' },
       {
         prepare: 'python3 -m venv .venv && .venv/bin/pip install --quiet -r requirements.txt -r requirements-dev.txt',
-        run: '.venv/bin/python -m pytest --junitxml=reports/pytest.xml',
+        run: '.venv/bin/python -m pytest --junitxml=reports/pytest.xml "$@"',
+        selects: 'pytest',
       },
     ],
     [
@@ -66,6 +78,7 @@ describe('proposed checks', () => {
   for (const [name, texts, fields] of others) {
     it(`[R71] of ${Object.keys(texts).join(' and ')} are ${JSON.stringify(fields)}`, () => {
       assert.partialDeepStrictEqual(checksOf(texts)[name], fields);
+      assertGood(texts);
     });
   }
 

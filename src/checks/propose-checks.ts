@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import type { Framework } from './selects/select-tests.ts';
 
 /** The files of a branch's root that a proposal is made of. Those that do not exist have no text. */
 export const PROPOSAL_FILES = [
@@ -38,6 +39,7 @@ interface ProposedCheck {
   readonly network?: true;
   readonly env?: Readonly<Record<string, string>>;
   readonly junit?: readonly string[];
+  readonly selects?: Framework;
 }
 
 export interface Proposal {
@@ -152,7 +154,7 @@ function nodeInstall(files: RootFiles): NodeInstall {
 interface NodeTests {
   readonly framework: string;
   readonly run: string;
-  readonly more: Pick<ProposedCheck, 'junit' | 'env'>;
+  readonly more: Pick<ProposedCheck, 'junit' | 'env' | 'selects'>;
 }
 
 const REPORT = { junit: ['reports/*.xml'] };
@@ -161,22 +163,23 @@ const REPORT = { junit: ['reports/*.xml'] };
 function nodeTests(script: string, dependencies: ReadonlySet<string>): NodeTests | undefined {
   const words = script.trim();
   if (/^vitest(?: run| --run)?$/.test(words)) {
-    const run = 'npx vitest run --reporter=default --reporter=junit --outputFile.junit=reports/node.xml';
-    return { framework: 'vitest', run, more: REPORT };
+    const run = 'npx vitest run --reporter=default --reporter=junit --outputFile.junit=reports/node.xml "$@"';
+    return { framework: 'vitest', run, more: { ...REPORT, selects: 'vitest' } };
   }
   if (/^jest(?: --ci)?$/.test(words) && dependencies.has('jest-junit')) {
-    const env = { JEST_JUNIT_OUTPUT_DIR: 'reports' };
+    const env = { JEST_JUNIT_OUTPUT_DIR: 'reports', JEST_JUNIT_ADD_FILE_ATTRIBUTE: 'true' };
     return {
       framework: 'jest',
-      run: 'npx jest --ci --reporters=default --reporters=jest-junit',
-      more: { ...REPORT, env },
+      run: 'npx jest --ci --reporters=default --reporters=jest-junit "$@"',
+      more: { ...REPORT, selects: 'jest', env },
     };
   }
   const [, rest] = /^node --test((?: [\w./*'"-]+)*)$/.exec(words) ?? [];
   if (rest === undefined || rest.includes('reporter')) return undefined;
   const reporters =
     '--test-reporter=spec --test-reporter-destination=stdout --test-reporter=junit --test-reporter-destination=reports/node.xml';
-  return { framework: 'node --test', run: `mkdir -p reports && node --test ${reporters}${rest}`, more: REPORT };
+  const run = `mkdir -p reports && node --test ${reporters} "$@"${rest}`;
+  return { framework: 'node --test', run, more: { ...REPORT, selects: 'node' } };
 }
 
 const GOTESTSUM = 'v1.13.0';
@@ -193,10 +196,11 @@ function fromGo(files: RootFiles): ReturnType<Ecosystem> {
   // Without what was compiled, each run would compile the standard library.
   const cache = { key, paths: ['~/go/pkg/mod', '~/go/bin', '~/.cache/go-build'], result: true as const };
   const prepare = `go mod download && go install gotest.tools/gotestsum@${GOTESTSUM}`;
-  const run = `~/go/bin/gotestsum --junitfile reports/go.xml ${packages}`;
+  const begin = isWork ? `[ $# -gt 0 ] || set -- ${WORK_MODULES}; ` : '';
+  const run = `${begin}~/go/bin/gotestsum --junitfile reports/go.xml -- "${isWork ? '$@' : `\${@:-./...}`}"`;
   const from = isWork ? 'go.work, with all modules that it uses' : 'go.mod and go.sum';
   return {
-    check: { cache, prepare, run, network: true, ...REPORT },
+    check: { cache, prepare, run, network: true, ...REPORT, selects: 'go' },
     note: `go: ${from}; gotestsum ${GOTESTSUM} runs go test and writes the reports.`,
   };
 }
@@ -207,7 +211,8 @@ const REQUIREMENTS = [
   'dev-requirements.txt',
   'test-requirements.txt',
 ] as const;
-const PYTEST = 'python -m pytest --junitxml=reports/pytest.xml';
+const PYTEST = 'python -m pytest --junitxml=reports/pytest.xml "$@"';
+const PYTEST_REPORT = { ...REPORT, selects: 'pytest' as const };
 
 function fromPython(files: RootFiles): ReturnType<Ecosystem> {
   const project = files.get('pyproject.toml');
@@ -219,7 +224,7 @@ function fromPython(files: RootFiles): ReturnType<Ecosystem> {
   if (files.has('uv.lock')) {
     const cache = { key: ['uv.lock'], paths: ['~/.cache/uv'], verified: true as const };
     const check = { cache, prepare: 'uv sync --frozen --all-extras', run: `uv run ${PYTEST}`, network: true as const };
-    return { check: { ...check, ...REPORT }, note: 'python: uv.lock; its tests are pytest.' };
+    return { check: { ...check, ...PYTEST_REPORT }, note: 'python: uv.lock; its tests are pytest.' };
   }
   const lists = REQUIREMENTS.filter((name) => files.has(name));
   const extra = /^(test|tests|testing|dev)\s*=\s*\[/m.exec(sectionOf(project, 'project.optional-dependencies'))?.[1];
@@ -238,7 +243,7 @@ function fromPython(files: RootFiles): ReturnType<Ecosystem> {
   const key = [...lists, ...(own && project !== undefined ? ['pyproject.toml'] : [])];
   const cache = key.length === 0 ? {} : { cache: { key, paths: ['~/.cache/pip'], verified: true as const } };
   const prepare = `python3 -m venv .venv && .venv/bin/pip install --quiet ${packages}`;
-  const check = { ...cache, prepare, run: `.venv/bin/${PYTEST}`, network: true as const, ...REPORT };
+  const check = { ...cache, prepare, run: `.venv/bin/${PYTEST}`, network: true as const, ...PYTEST_REPORT };
   return { check, note: `python: ${key.join(', ') || 'pytest is installed by name'}; its tests are pytest.` };
 }
 

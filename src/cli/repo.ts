@@ -7,6 +7,7 @@ import { commandFor, type Given, type Row, row } from './core/command.ts';
 import { confirm } from './core/confirm.ts';
 import type { Context } from './core/context.ts';
 import { CliError, usageError } from './core/exit.ts';
+import { FRAMEWORK } from './core/framework.ts';
 import type { AnswerOf } from './core/operations.ts';
 import { formatFacts, formatRows } from './core/table.ts';
 import { clean, formatTime, paint, say, write } from './core/terminal.ts';
@@ -27,6 +28,10 @@ const ADD_OPTIONS = {
   '--check-timeout <minutes>': ['Minutes after which a check is killed, 1 to 10080.', parseIntegerWithin(1, 10_080)],
   '--check-network': 'Let the checks use the network of the machine they run on.',
   '--check-user-namespaces': 'Let the checks make user namespaces, as the sandboxes of browsers and of build tools do.',
+  '--check-selects <framework>': {
+    text: 'What runs their tests. The commands have "$@" where arguments that select tests go.',
+    ...FRAMEWORK,
+  },
   '--file-checks': 'Let the checks in .sluice.yaml on the target branch choose the commands. Not with --trust-checks.',
   '--no-file-checks': 'Ignore the checks in .sluice.yaml.',
   '--grant-network': 'Let the checks in .sluice.yaml ask for the network of the machine.',
@@ -202,15 +207,14 @@ function collectCheck(text: string, before: readonly Check[] | false | undefined
 }
 
 function readAddOptions(options: Given<typeof ADD_OPTIONS>) {
-  const { git, check, checksFrom, junit, checkTimeout, checkNetwork, checkUserNamespaces, trustChecks, runHooks } =
-    options;
-  if (checkTimeout !== undefined && !check)
-    throw usageError('--check-timeout says when the checks are killed: name them with --check.');
-  if (checkNetwork !== undefined && !check)
-    throw usageError('--check-network is about the checks of the same command: name them with --check.');
-  if (checkUserNamespaces !== undefined && !check)
-    throw usageError('--check-user-namespaces is about the checks of the same command: name them with --check.');
-  const more = present({ timeoutMinutes: checkTimeout, network: checkNetwork, userNamespaces: checkUserNamespaces });
+  const { git, check, checksFrom, junit, trustChecks, runHooks } = options;
+  const { checkTimeout, checkNetwork, checkUserNamespaces, checkSelects } = options;
+  const more = present({
+    ...{ timeoutMinutes: checkTimeout, network: checkNetwork, userNamespaces: checkUserNamespaces },
+    selects: checkSelects,
+  });
+  if (Object.keys(more).length > 0 && !check)
+    throw usageError('--check-… is about the checks of the same command: name them with --check.');
   return {
     ...(git === undefined ? {} : { git: isUrl(git) ? git : path.resolve(git) }),
     ...(check === undefined ? {} : { checks: (check || []).map((one) => ({ ...one, ...more })) }),

@@ -1,7 +1,20 @@
 import { Type } from 'typebox';
+import { FRAMEWORKS } from '../checks/selects/select-tests.ts';
 import { Empty, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
 import { operationsOf } from './operation.ts';
-import { boolean, instant, list, nameText, nullable, object, optional, outputEnum, record, text } from './schema.ts';
+import {
+  boolean,
+  fixedEnum,
+  instant,
+  list,
+  nameText,
+  nullable,
+  object,
+  optional,
+  outputEnum,
+  record,
+  text,
+} from './schema.ts';
 
 const operation = operationsOf('Repositories');
 
@@ -27,6 +40,7 @@ const Check = record('RunnerCheck', 'A check of the built-in runner.', {
   cache: Type.Union([Type.Object(cacheFields), Type.Null()], {
     description: 'What it finds as an earlier run left it; null: nothing.',
   }),
+  selects: nullable('string', 'What runs its tests, so that a probe runs some of them; null: not known.'),
 });
 
 const grantFields = {
@@ -72,7 +86,7 @@ const EXAMPLE = {
   checks: [
     {
       ...{ name: 'test', command: 'npm test', timeoutMinutes: null, network: false, userNamespaces: false },
-      ...{ prepare: null, tools: [], cache: null },
+      ...{ prepare: null, tools: [], cache: null, selects: null },
     },
   ],
   junit: ['reports/*.xml'],
@@ -104,6 +118,10 @@ export const registerRepository = operation('registerRepository', {
             }),
             network: boolean("Whether it may use the network of the server's machine; false unless said."),
             userNamespaces: boolean('Whether it may make user namespaces; false unless said.'),
+            selects: fixedEnum(
+              FRAMEWORKS,
+              'What runs its tests. The command has "$@", in quotes, where arguments that select tests go.',
+            ),
           }),
         }),
         { maxItems: 100, description: 'Checks of the built-in runner.' },

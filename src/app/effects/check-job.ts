@@ -1,5 +1,6 @@
 import type { Job, JobCache, JobEnd, LeftFile, LeftFiles } from '../../check-runner/runner.ts';
 import type { RunnerCheck } from '../../checks/check.ts';
+import { type Selection, selectedNothing } from '../../checks/selects/select-tests.ts';
 import type { CheckConclusion } from '../../engine/model/check.ts';
 import type { Forge } from '../../forge/forge.ts';
 import type { ForgeRepository } from '../../forge/forge-repository.ts';
@@ -26,8 +27,8 @@ export interface CheckJob extends Pick<Job, 'share' | 'rank' | 'variables' | 'on
   readonly isLanded: boolean;
   /** Absent: it begins as without a cache, and leaves none. */
   readonly caching?: Caching;
-  /** Of a probe. */
-  readonly selection?: Selection;
+  /** Of a probe: the tests that run. */
+  readonly selection?: Selection | undefined;
 }
 
 /** Only commits of the target branch `store` and `fill`. */
@@ -55,6 +56,7 @@ export async function runJob(job: CheckJob, stop: AbortSignal): Promise<CheckEnd
     {
       ...job,
       command: commandOf(check),
+      args: job.selection?.args ?? [],
       timeoutMs: timeoutMinutes * 60_000,
       network: check.network === true,
       userNamespaces: check.userNamespaces === true,
@@ -76,6 +78,8 @@ export async function runJob(job: CheckJob, stop: AbortSignal): Promise<CheckEnd
   );
   const end = await withoutShutdown(job, await run, stop);
   await put(masker.end());
+  const nothing = describeNothing(end, job.selection);
+  if (nothing !== undefined) return nothing;
   signs.read(Buffer.from('\n'));
   const { conclusion, text } = describeEnd(end, { timeoutMinutes, ranMs: Math.max(0, clock.now() - startedAt) });
   return { conclusion, text: text + (await remedyFor(job, end, signs)) };
@@ -191,6 +195,12 @@ const SHELL_CODES: { readonly [code: number]: string } = {
   126: ' (a command cannot be executed)',
   [NOT_FOUND]: ' (a command was not found)',
 };
+
+// SPEC R103
+function describeNothing(end: JobEnd, selection: Selection | undefined): CheckEnd | undefined {
+  if (end.kind !== 'exited' || selection === undefined || !selectedNothing(selection, end.code)) return undefined;
+  return { conclusion: 'SUCCESS', text: 'None of the tests that it asks for is there.' };
+}
 
 // SPEC R31, R34
 function describeEnd(end: JobEnd, facts: { readonly timeoutMinutes: number; readonly ranMs: number }): CheckEnd {

@@ -1,5 +1,6 @@
 import type { CacheHit, Job, LeftFiles } from '../../check-runner/runner.ts';
 import type { RunnerCheck } from '../../checks/check.ts';
+import { type Selection, selectTests } from '../../checks/selects/select-tests.ts';
 import { type Candidate, compositionOf } from '../../engine/model/candidate.ts';
 import type { CheckConclusion, CheckStatus } from '../../engine/model/check.ts';
 import { LOWEST_PRIORITY_VALUE } from '../../engine/model/priority.ts';
@@ -11,6 +12,7 @@ import { Fault } from '../../lib/fault.ts';
 import { getIn } from '../../lib/int-map.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { formatRef } from '../core/find-queue.ts';
+import { readAskedTests } from '../queue/asked-tests.ts';
 import { testBranchOf } from '../queue/entry-run.ts';
 import { uploadsOf } from '../queue/report-check.ts';
 import { type Caching, jobHeading, runJob } from './check-job.ts';
@@ -91,14 +93,15 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
   // The newest attempt counts, and the clock of the server that began the last one may have been ahead.
   const begin = () => Math.max(app.clock.now(), started + 1);
   let startedAt = begin();
+  const selection = await selectionOf(run, check);
   const job = {
-    ...{ app, forge, repository, sha, check, share: found.id, rank: rankOf(run) },
+    ...{ app, forge, repository, sha, check, selection, share: found.id, rank: rankOf(run) },
     isLanded: compositionOf(candidate).length === 0,
     caching: cachingOf(run, check),
     variables: checkVariables(run, candidate, check),
     onStart: async () => {
       startedAt = begin();
-      await log.add(Buffer.from(heading(run, check)));
+      await log.add(Buffer.from(heading(run, check) + describeSelection(selection)));
       await report(run, check, { startedAt, status: 'IN_PROGRESS' });
     },
     onOutput: (bytes: Buffer) => log.add(bytes),
@@ -109,6 +112,24 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
   if (conclusion === undefined) return;
   const summary = conclusion === 'SUCCESS' ? text : `${text} Read its output: sluice logs ${testRunId}`;
   await report(run, check, { startedAt, status: 'COMPLETED', conclusion, summary });
+}
+
+/** Undefined: everything runs. */
+// SPEC R102
+async function selectionOf({ app, found, candidate }: CheckRun, { name, selects }: RunnerCheck) {
+  const { question = [] } = candidate;
+  const asked = question.find(({ check }) => check === name);
+  if (asked === undefined || selects === undefined) return undefined;
+  const tests = await readAskedTests(app, found.repositoryId, [asked]);
+  return tests.length < asked.tests.length ? undefined : selectTests(selects, tests);
+}
+
+function describeSelection(selection: Selection | undefined): string {
+  if (selection === undefined) return '';
+  const { by, args } = selection;
+  if (by === 'nothing') return '[Sluice] All tests run: the names of those that failed before fit into no arguments.\n';
+  const words = args.map((arg) => JSON.stringify(arg)).join(' ');
+  return `[Sluice] Only ${by} that failed before run. "$@" is ${words}\n`;
 }
 
 /** A run without any pull request is one of the branch itself. */

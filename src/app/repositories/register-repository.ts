@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RunnerCheck } from '../../checks/check.ts';
 import { checksOfText } from '../../checks/file-checks.ts';
+import { takesArguments } from '../../checks/selects/select-tests.ts';
 import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as repositoriesContract from '../../contract/repositories.ts';
 import type { HoldCause } from '../../engine/model/queue.ts';
@@ -9,6 +10,7 @@ import type { Forge } from '../../forge/forge.ts';
 import type { RepositoryIdentity, RepositoryRegister } from '../../forge/hosting.ts';
 import { parseGlob } from '../../lib/glob.ts';
 import type { Hooks } from '../../lib/hooks.ts';
+import { present } from '../../lib/present.ts';
 import type { Repository, RepositoryId, RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, hasScope, maySee } from '../core/caller.ts';
@@ -101,8 +103,9 @@ function checksGiven({ checks, configuration }: RegisterRepository): readonly Ru
 
 type GivenCheck = NonNullable<RegisterRepository['checks']>[number];
 
-function toCheck({ name, command, timeoutMinutes = null, network, userNamespaces }: GivenCheck): RunnerCheck {
-  return { name, command, timeoutMinutes, ...(network && { network }), ...(userNamespaces && { userNamespaces }) };
+function toCheck({ name, command, timeoutMinutes = null, network, userNamespaces, selects }: GivenCheck): RunnerCheck {
+  const flags = { ...(network && { network }), ...(userNamespaces && { userNamespaces }) };
+  return { name, command, timeoutMinutes, ...flags, ...present({ selects }) };
 }
 
 interface RegistrationRequest {
@@ -183,6 +186,17 @@ function duplicate(asked: RepositoryRef, there: RepositoryRef): Refusal {
   );
 }
 
+function findBadCheck(checks: readonly GivenCheck[]): Refusal | undefined {
+  const twin = checks.findIndex(({ name }, index, all) => all.findIndex((other) => other.name === name) < index);
+  // Two checks of one name could not be told apart.
+  if (twin >= 0) return refuseField(`/checks/${twin}/name`, 'is the name of another check');
+  // SPEC R104
+  const closed = checks.findIndex(({ command, selects }) => selects !== undefined && !takesArguments(command));
+  return closed < 0 ? undefined : refuseField(`/checks/${closed}/selects`, NO_PLACE);
+}
+
+const NO_PLACE = 'needs a command that says where its arguments go: "$@", in double quotes';
+
 function checkRegistration(
   app: App,
   caller: Caller,
@@ -198,9 +212,8 @@ function checkRegistration(
   if (isPlain && input.git === undefined && known === undefined) {
     return refuseField('/git', 'must name the path or URL of the bare repository');
   }
-  const twin = input.checks?.findIndex(({ name }, index, all) => all.findIndex((other) => other.name === name) < index);
-  // Two checks of one name could not be told apart.
-  if (twin !== undefined && twin >= 0) return refuseField(`/checks/${twin}/name`, 'is the name of another check');
+  const badCheck = findBadCheck(input.checks ?? []);
+  if (badCheck !== undefined) return badCheck;
   if (input.checks !== undefined && input.configuration !== undefined)
     return refuseField('/configuration', 'says the checks, as /checks does: give one of them');
   const read = input.configuration === undefined ? [] : checksOfText(input.configuration);

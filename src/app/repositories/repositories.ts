@@ -63,9 +63,19 @@ export function viewRepository(app: Pick<App, 'checkRunner'>, repository: Reposi
 }
 
 function viewCheck(check: RunnerCheck): RepositoryView['checks'][number] {
-  const { name, command, timeoutMinutes, network, userNamespaces, prepare = null, tools = [], cache } = check;
+  const {
+    name,
+    command,
+    timeoutMinutes,
+    network,
+    userNamespaces,
+    prepare = null,
+    tools = [],
+    cache,
+    selects = null,
+  } = check;
   return {
-    ...{ name, command, timeoutMinutes, prepare, tools },
+    ...{ name, command, timeoutMinutes, prepare, tools, selects },
     network: network === true,
     userNamespaces: userNamespaces === true,
     cache: cache === undefined ? null : { verified: false, result: false, ...cache },

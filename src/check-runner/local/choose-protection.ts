@@ -163,7 +163,11 @@ function createUsers({ users, processes }: UsersOptions): Protection {
       const token = randomUUID();
       return {
         // A setuid program would escape the kill of the user's processes.
-        argv: ['setpriv', '--no-new-privs', ...beginCommand({ processes, token, mark, command, args, sharesFiles: false })],
+        argv: [
+          'setpriv',
+          '--no-new-privs',
+          ...beginCommand({ processes, token, mark, command, args, sharesFiles: false }),
+        ],
         variables: { HOME: folder.home, TMPDIR: folder.temporary, USER: 'check', LOGNAME: 'check' },
         token,
       };

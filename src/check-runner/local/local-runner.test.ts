@@ -123,7 +123,7 @@ function testEnds(kind: ProtectionKind): void {
   });
 
   it('with its arguments as they are [R104]', async () => {
-    const args = ['', '-k', 'a b', '$(touch x)', "'\"`", 'line\nbreak', '*', 'größe 😀', '\\', '--', 'L'.repeat(8_000)];
+    const args = ['', '-k', 'a b', '$(touch x)', '\'"`', 'line\nbreak', '*', 'größe 😀', '\\', '--', 'L'.repeat(8_000)];
     const { end, output } = await run(`printf '%s\\n' "$@"; ls`, { args });
     assert.deepEqual([end, output], [exited(0), `${args.join('\n')}\n`]);
   });

@@ -251,7 +251,14 @@ class LocalRunner implements CheckRunner {
   async #wrap(job: Job, folder: JobFolder, mark: string): Promise<Wrapped> {
     const { command, args, network, userNamespaces = false } = job;
     try {
-      return await this.#parts.protection.wrap({ command, args, network, userNamespaces, folder, mark: innerMarkOf(mark) });
+      return await this.#parts.protection.wrap({
+        command,
+        args,
+        network,
+        userNamespaces,
+        folder,
+        mark: innerMarkOf(mark),
+      });
     } catch (cause) {
       // A folder to be mounted does not exist.
       throw noSandbox((cause as Error).message, cause);

@@ -57,7 +57,7 @@ export function beginCommand(begin: Begin): readonly [string, ...string[]] {
   return ['/bin/sh', '-c', BEGIN, 'sh', ...facts, ...shellWords(begin)];
 }
 
-/** What stands behind `sh -c`. */
+/** The words behind `sh -c`. */
 export function shellWords({ command, args = [] }: Pick<WrapRequest, 'args' | 'command'>): readonly string[] {
   return [command, '/bin/sh', ...args];
 }

@@ -34,8 +34,8 @@ function levels(name: string): string {
     .join('/');
 }
 
-/** What `-k` of pytest takes as a word, in all versions since 6.0. */
-const WORDS = /[\p{L}\p{Nd}_:+.[\]\\-]+/gu;
+/** A word of `-k`, in all versions of pytest since 6.0. */
+const WORDS = /[\p{L}\p{Nd}_:+.[\]-]+/gu;
 const RESERVED = new Set(['and', 'or', 'not']);
 
 /** `-k` finds words anywhere in the names of a test, its class and its module. */

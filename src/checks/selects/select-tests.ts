@@ -4,17 +4,18 @@ import { anyOf, escapeRegExp, globOf, goPattern, jsPattern, pytestExpression, py
 export const FRAMEWORKS = ['pytest', 'vitest', 'jest', 'go', 'node'] as const;
 export type Framework = (typeof FRAMEWORKS)[number];
 
-/** A test, as the report of its framework names it. */
+/** A test, as the reports of its framework name it. */
 export interface NamedTest {
   readonly name: string;
-  readonly classname?: string | null;
-  readonly file?: string | null;
+  readonly file: string | null;
+  readonly classname: string | null;
   /** The outermost suite. */
-  readonly parent?: string | null;
+  readonly parent: string | null;
 }
 
 /** `args` end the command of the framework, and select at least the tests; no arguments select all. */
 export interface Selection {
+  readonly framework: Framework;
   readonly by: 'tests' | 'files' | 'nothing';
   readonly args: readonly string[];
 }
@@ -66,9 +67,9 @@ export function selectTests(framework: Framework, tests: Tests): Selection {
   const { byTests, byFiles } = SELECTORS[framework];
   const isShort = tests.length <= MAX_TESTS && tests.every(({ name }) => name.length <= MAX_NAME_LENGTH);
   const named = isShort && tests.length > 0 ? byTests(tests) : undefined;
-  if (named !== undefined && fits(named)) return { by: 'tests', args: named };
+  if (named !== undefined && fits(named)) return { framework, by: 'tests', args: named };
   const args = tests.length === 0 ? undefined : byFiles(tests);
-  return args !== undefined && fits(args) ? { by: 'files', args } : { by: 'nothing', args: [] };
+  return args !== undefined && fits(args) ? { framework, by: 'files', args } : { framework, by: 'nothing', args: [] };
 }
 
 /** Unquoted, a shell would cut them at white space. */
@@ -79,7 +80,7 @@ export function takesArguments(command: string): boolean {
 
 /** A command in which no test was selected has not failed. */
 // SPEC R103
-export function selectedNothing(framework: Framework, { by }: Selection, exitCode: number): boolean {
+export function selectedNothing({ framework, by }: Selection, exitCode: number): boolean {
   return by !== 'nothing' && SELECTORS[framework].nothing === exitCode;
 }
 
@@ -98,7 +99,7 @@ function expression(words: readonly (string | undefined)[]): Args {
     : ['--continue-on-collection-errors', '-k', [...new Set(known)].join(' or ')];
 }
 
-/** Where a pull request adds the file of a test, it is not there without it. As the first argument it ends a list of an option before it. */
+/** The file of a test may be new. As the first argument it also ends the list of an option before it. */
 const NONE_PASSES = '--passWithNoTests';
 
 function onlyNames(tests: Tests): string {
@@ -116,7 +117,7 @@ function outerNames(tests: Tests): string {
   return String.raw`^\s*(?:${outer.replaceAll('&quot;', '(?:"|&quot;)')})\s*$`;
 }
 
-/** What each of the tests tells, once. Undefined: one of them does not. */
+/** One for all tests that tell the same. Undefined: a test does not tell. */
 function each(tests: Tests, tell: (test: NamedTest) => string | undefined): Args {
   const told = tests.map(tell);
   return told.includes(undefined) ? undefined : [...new Set(told as string[])].sort();
@@ -145,7 +146,9 @@ function nodeFile({ file }: NamedTest): string | undefined {
 
 /** Absolute ones are of another machine. */
 function pathOf(path: string | null | undefined): string | undefined {
-  return /^[^/\\].*\.[cm]?[jt]sx?$/.test(path ?? '') && path?.split('/').includes('..') === false ? path : undefined;
+  return /^[^/\\][^\\]*\.[cm]?[jt]sx?$/.test(path ?? '') && path?.split('/').includes('..') === false
+    ? path
+    : undefined;
 }
 
 function goPackage({ parent, classname }: NamedTest): string | undefined {

@@ -28,7 +28,13 @@ export async function readRequiredSources(
   const checks = checksOfFile(repository, files[0]);
   if ('problem' in checks) return { ...answer, protection: undefined, commands: '', checksProblem: checks.problem };
   const names = [...new Set(checks.map(({ name }) => name))];
-  return { ...answer, protection: names.length === 0 ? undefined : names, commands: digestCommands(checks) };
+  const selecting = checks.flatMap(({ name, selects }) => (selects === undefined ? [] : [name]));
+  return {
+    ...answer,
+    protection: names.length === 0 ? undefined : names,
+    ...(selecting.length > 0 && { selecting }),
+    commands: digestCommands(checks),
+  };
 }
 
 export function parseConfiguration(bytes: Buffer): FileAnswer {

@@ -22,7 +22,7 @@ describe('repositories over /v1', () => {
       checks,
     });
     const flags = { timeoutMinutes: null, network: false, userNamespaces: false };
-    const check = { ...checks[0], ...flags, prepare: null, tools: [], cache: null };
+    const check = { ...checks[0], ...flags, prepare: null, tools: [], cache: null, selects: null };
     const settings = { fileChecks: null, trustChecks: false, checksBlocked: null, runHooks: true };
     assert.deepEqual([rest, notes], [{ repo, git: git.path, checks: [check], junit: [], ...settings }, []]);
     const { notes: none, ...again } = await world.server.api.ok('registerRepository', { repo, junit: ['out/*.xml'] });
@@ -56,6 +56,26 @@ describe('repositories over /v1', () => {
       assert.deepEqual(pluck(errors, 'path'), ['/junit/1']);
     });
   }
+
+  test('a check that selects tests has a place for the arguments, or is refused [R104]', async () => {
+    const register = (command: string, selects: string) => ({
+      ...{ repo: { ...repo, name: 'selecting' }, git: git.path },
+      checks: [{ name: 'unit', command, selects }],
+    });
+    const closed = await world.server.api.refused(
+      '400 VALIDATION_FAILED',
+      'registerRepository',
+      register('jest', 'jest'),
+    );
+    assert.deepEqual(pluck(closed.errors, 'path'), ['/checks/0/selects']);
+    await world.server.api.refused('400 VALIDATION_FAILED', 'registerRepository', register('x "$@"', 'mocha'));
+    const { checks } = await world.server.api.ok<{ checks: { selects: string }[] }>(
+      'registerRepository',
+      register('jest "$@"', 'jest'),
+    );
+    assert.deepEqual(pluck(checks, 'selects'), ['jest']);
+    await world.server.api.ok('removeRepository', { repo: { ...repo, name: 'selecting' } });
+  });
 
   test('two checks of one name are refused: each result would be taken for the other [R1]', async () => {
     const checks = ['false', 'true'].map((command) => ({ name: 'test', command }));
