@@ -61,6 +61,8 @@ const BRANCHES: Readonly<Record<string, readonly [summary: string, load: () => P
   queue: ['Create, show and steer queues', async () => (await import('./queue.ts')).QUEUES],
   pr: ['Submit pull requests and see where they stand', async () => (await import('./pr/pr.ts')).PR],
   land: ['Land the commits of this clone, or say why not', async () => (await import('./pr/land.ts')).LAND],
+  revert: ['Take back what landed, by a pull request', async () => (await import('./revert.ts')).REVERT],
+  breakage: ['Say what broke the target branch', async () => (await import('./revert.ts')).BREAKAGE],
   watch: ['Watch a queue live', async () => (await import('./watch/watch.ts')).WATCH],
   logs: ['Print the output of checks', async () => (await import('./logs.ts')).LOGS],
   upload: [
@@ -99,6 +101,8 @@ const ACT_FOR_ORGANIZATIONS = new Set([
   'queue',
   'pr',
   'land',
+  'revert',
+  'breakage',
   'watch',
   'logs',
   'ci',

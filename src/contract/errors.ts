@@ -121,6 +121,18 @@ const BY_STATUS = {
       'The queue is not empty',
       'Pull requests are in the queue. Cancel them, or wait until they have landed.',
     ],
+    QUEUE_NOT_HELD: [
+      'The target branch is not known to be broken',
+      'The queue does not hold because the head of its branch fails checks. There is nothing to search.',
+    ],
+    REVERT_CONFLICTS: [
+      'The revert conflicts with later commits',
+      'Later commits changed the same lines. `detail` names the files. Revert it by hand on a branch, and submit that as a repair.',
+    ],
+    NOTHING_TO_REVERT: [
+      'There is nothing to revert',
+      'It has not landed, or the target branch has none of its changes any more.',
+    ],
     UNCHANGED_SINCE_FAILURE: [
       'It failed as it is',
       'The queue has refuseUnchanged, and the pull request would be tested as it was when it failed. `result` says what failed. Change it, or send `force`.',

@@ -32,7 +32,7 @@ export const EVENT_TYPES: readonly string[] = [
   ...STAYS.map((word) => `pull_request.${word}`),
   ...STAYS.map((word) => `pull_request_batch.${word}`),
   ...['created', 'deleted', 'paused', 'resumed', 'drained'].map((word) => `queue.${word}`),
-  ...['settings_changed', 'held', 'released'].map((word) => `queue.${word}`),
+  ...['settings_changed', 'held', 'released', 'breakage_found'].map((word) => `queue.${word}`),
   ...['landing.recorded', 'landing.lost'],
   ...['test_case.status_changed', 'test_case.monitor_status_changed', 'test_case.quarantining_setting_changed'],
   ...['upload.processed', 'upload.ignored'],

@@ -3,6 +3,7 @@ import { ALARM_CODES } from '../engine/model/effect.ts';
 import { LIVE_STATES, QUEUE_STATES } from '../engine/model/queue.ts';
 import { DEFAULT_SETTINGS } from '../engine/model/settings.ts';
 import { EXPOSITION_CONTENT_TYPE } from '../lib/exposition.ts';
+import { Breakage } from './breakage.ts';
 import { Empty, EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
 import { EXAMPLE_LIST_ENTRY, Forecast, ListEntry } from './entry.ts';
 import { operationsOf } from './operation.ts';
@@ -68,9 +69,10 @@ const configFields = {
         since: instant('When it began.'),
         text: text('Why, and what happens next, in words.'),
         checks: list(Type.String(), 'The checks that the head fails.'),
-        nextTestAt: Type.Optional(
-          instant('When the head is tested again automatically. Absent while it is being tested.'),
-        ),
+        ...optional({
+          nextTestAt: instant('When the head is tested again automatically. Absent while it is being tested.'),
+          breakage: Breakage,
+        }),
       },
     ),
     frozen: record('Frozen', 'A freeze holds: tests go on, and nothing lands. Absent otherwise, and on /trunk/v1.', {

@@ -2,6 +2,7 @@ import { assert } from '../lib/assert.ts';
 import { changedKeys, getIn } from '../lib/int-map.ts';
 import { present } from '../lib/present.ts';
 import { walk } from '../lib/sorted-list.ts';
+import { searchBreakage } from './evidence/breakage.ts';
 import { concludeBaseTests, concludeRepairs, retestHead, startRepair } from './evidence/hold.ts';
 import { denyOverdue, failOverdue, readOverdue, takeBackWaivers } from './evidence/judge.ts';
 import { testSuspectedBases } from './evidence/suspicion.ts';
@@ -137,6 +138,7 @@ function proceed(work: Work): void {
   landNext(work);
   testSuspectedBases(work);
   retestHead(work);
+  searchBreakage(work);
   startRepair(work);
   startTests(work);
   startControls(work);

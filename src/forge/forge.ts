@@ -29,6 +29,8 @@ export interface Forge extends BranchReader, CandidateStore {
   showConflict?(question: ConflictQuestion): Promise<ConflictHunks | undefined>;
   /** At most a thousand, newest first. None if a commit is lost. */
   listOwnCommits?(question: OwnCommitsQuestion): Promise<readonly Sha[]>;
+  /** Makes a pull request that takes back what a commit of the target branch brought. Idempotent. */
+  proposeRevert?(request: RevertRequest): Promise<RevertAnswer>;
   /** The sources of required checks on this commit of a branch. Absent where `hosting.inspect` reads them. */
   findRequired?(repository: ForgeRepository, base: Sha): Promise<RequiredSources>;
   /** The hooks that this server would run. Undefined when there are none, or they run on another machine. */
@@ -280,6 +282,30 @@ export type LandAnswer =
   /** Both sides changed a path, or the merge conflicts: it must be built and tested again on the new head. */
   | { readonly kind: 'not_composable'; readonly detail: string }
   | EntryRefused;
+
+export interface RevertRequest {
+  readonly repository: ForgeRepository;
+  readonly targetBranch: string;
+  readonly head: Sha;
+  /** The last commit of what is taken back. */
+  readonly commit: Sha;
+  /** The commit before the first one. Undefined: the first parent of `commit`. */
+  readonly before: Sha | undefined;
+  /** Undefined: the first line of the message of `commit`. */
+  readonly subject: string | undefined;
+  /** The pull request that landed. Undefined: it was pushed past the queue. */
+  readonly prNumber: PrNumber | undefined;
+  readonly actor: string;
+  /** The highest number of a pull request that queues know. */
+  readonly above: number;
+}
+
+export type RevertAnswer =
+  | { readonly kind: 'proposed'; readonly number: PrNumber }
+  | { readonly kind: 'conflict'; readonly files: readonly string[] }
+  /** The head has none of the changes any more, or there is nothing before the commit. */
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'refused'; readonly detail: string };
 
 interface EntryRefused {
   readonly kind: 'refused';

@@ -1,10 +1,11 @@
+import { findingOf } from '../engine/evidence/breakage.ts';
 import { isRetestedSoon, nextHeadTestAt } from '../engine/evidence/hold.ts';
 import type { Frozen, FrozenTime } from '../engine/model/freeze.ts';
 import type { Hold, HoldCause, Queue } from '../engine/model/queue.ts';
 import type { Instant } from '../lib/clock.ts';
 import { present } from '../lib/present.ts';
 import { type ExplanationReason, type FailedCheck, reason } from './explanation.ts';
-import { checksOr, clockTime, minuteOf, timeOf } from './phrases.ts';
+import { checksOr, clockTime, count, minuteOf, shortSha, timeOf } from './phrases.ts';
 import { tellChange } from './reasons.ts';
 import { failureReasons } from './tests.ts';
 
@@ -92,8 +93,36 @@ export function holdReason(queue: Queue, { cause, candidate, since }: Hold): Exp
     const text = `The queue is held: CI seems to be down, because ${names} ended without a verdict also on ${branch} itself. No pull request is removed for that. ${headTestText(queue)} ${CI_MENDER}`;
     return reason('CI_DOWN', text, about);
   }
-  const text = `The queue is held: the head of ${branch} itself fails ${names}. No pull request is removed for that, and nothing else is tested until ${branch} passes or moves, the queue is resumed (sluice queue resume), or the command of a check changes. ${headTestText(queue)}`;
+  const found = breakageText(queue);
+  const text = `The queue is held: the head of ${branch} itself fails ${names}. No pull request is removed for that, and nothing else is tested until ${branch} passes or moves, the queue is resumed (sluice queue resume), or the command of a check changes. ${headTestText(queue)}${found === undefined ? '' : ` ${found}`}`;
   return reason('TARGET_RED', text, about);
+}
+
+/** The commit that broke the branch, or how far the search for it is. */
+// SPEC V88
+export function breakageText({ branch, hold }: Pick<Queue, 'branch' | 'hold'>): string | undefined {
+  const breakage = hold?.breakage;
+  const finding = hold && findingOf(hold);
+  if (breakage === undefined) return undefined;
+  const commits = breakage.line.length - 1;
+  if (finding === undefined) {
+    const among = `the ${count(commits, 'commit')} before it`;
+    return breakage.isGivenUp
+      ? `The cause was not found: one of ${among} cannot be tested. Look again: sluice breakage --again.`
+      : `To find the cause, ${among} are tested, one at a time (run ${Math.max(breakage.runs, 1)} of 7 at most).`;
+  }
+  const { culprit, before } = finding;
+  if (culprit === undefined) {
+    const tested = breakage.line[breakage.tested];
+    const oldest = `${branch} as it was ${count(commits, 'commit')} ago fails, too`;
+    const passed = tested === undefined ? '' : ', and so does a commit that passed when it landed';
+    return `No commit of these is the cause: ${oldest}${passed}. Look at CI, and at what tests need from outside.`;
+  }
+  const sha = shortSha(culprit.sha);
+  const proof = `it fails, and ${shortSha(before ?? '')} before it passes`;
+  return culprit.prNumber === undefined
+    ? `The likely cause is the commit ${sha}, which was pushed past the queue: ${proof}. Take it back: sluice revert ${culprit.sha}`
+    : `The likely cause is #${culprit.prNumber}, which landed as ${sha}: ${proof}. Take it back: sluice revert ${culprit.prNumber}`;
 }
 
 const CI_MENDER =

@@ -159,7 +159,7 @@ describe('sluice completion', () => {
       const answer = execFileSync('bash', [], { input: `complete() { :; }\n${script}${ask}`, encoding: 'utf8' });
       return answer.trim().split(' ');
     };
-    assert.deepEqual(complete('sluice', 're'), ['repo', 'restore']);
+    assert.deepEqual(complete('sluice', 're'), ['repo', 'revert', 'restore']);
     assert.deepEqual(complete('sluice', 'queue', 'd'), ['drain', 'delete']);
     assert.deepEqual(complete('sluice', 'queue', 'create', 'local/acme/app', 'main', '--no-ba'), ['--no-batch']);
     assert.deepEqual(complete('sluice', '--json', 'queue', 'update', '--mode', ''), ['single', 'parallel']);

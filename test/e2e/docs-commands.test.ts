@@ -273,6 +273,34 @@ describe('the commands of the pages for administrators work', PATIENCE, () => {
     await untilState('MERGED');
   });
 
+  it('operating/red-branch.md: a commit past the queue breaks the branch, and is taken back', async (t) => {
+    const { run, follow, untilState } = await open(t, 'red-branch');
+    await follow('sluice pr submit 7');
+    await untilState('MERGED');
+    await run('git fetch -q && git switch -qc past origin/main && touch broken && git add . && git commit -qm Past');
+    await run('git push -q origin HEAD:main');
+    for (const number of [8, 9]) {
+      await run(
+        `touch ${number}.txt && git add . && git commit -qm ${number} && git push -q origin HEAD:refs/pull/${number}/head`,
+      );
+      await follow(`sluice pr submit ${number}`);
+    }
+    const page = 'docs/operating/red-branch.md';
+    await until(
+      'the cause is found',
+      60_000,
+      async () =>
+        /likely cause/.test(await follow(shellBlocks(page, 'What broke it').split('\n')[0] ?? '').catch(() => '')) ||
+        undefined,
+    );
+    const [first = '', wait = '', only = '', commit = ''] = listStatements(shellBlocks(page, 'Take it back'));
+    const sha = (await run('git rev-parse origin/main')).trim();
+    assert.match(await follow(`${commit} --wait`, { '"$COMMIT"': sha }), /Landed/);
+    assert.match(await follow(only, { ' 5': ' 7' }), /Revert "A change" \(#7\)/);
+    assert.match(await follow(wait, { ' 5': ' 7' }), /Landed/);
+    assert.match(await follow(first, { ' 5': ' 8' }), /takes back #8/);
+  });
+
   it('operating/first-day.md', async (t) => {
     const { follow } = await open(t, 'first-day');
     const told = await follow(shellBlocks('docs/operating/first-day.md'));

@@ -214,6 +214,7 @@ function streamOf(effect: Effect): string {
   if (effect.kind === 'readmit_entry') return `readmit ${effect.prNumber}`;
   if (effect.kind === 'compute_targets') return `targets ${effect.prNumber}`;
   if (effect.kind === 'review_lanes') return 'lanes';
+  if (effect.kind === 'read_line') return 'line';
   if (effect.kind === 'review_required') return `review ${effect.candidate}`;
   return `candidate ${effect.candidate}`;
 }

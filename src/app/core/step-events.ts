@@ -1,3 +1,4 @@
+import { findingOf } from '../../engine/evidence/breakage.ts';
 import { blameOf, causeOfEnd } from '../../engine/model/blame.ts';
 import type { Candidate, CandidateNumber } from '../../engine/model/candidate.ts';
 import type { QueueEvent } from '../../engine/model/event.ts';
@@ -16,6 +17,7 @@ import type { RepositoryId } from '../../storage/repositories.ts';
 import { type BatchChange, batchText } from '../../words/batch.ts';
 import { explain } from '../../words/explain.ts';
 import { shortSha } from '../../words/phrases.ts';
+import { breakageText } from '../../words/queue.ts';
 import { changeText } from '../../words/reasons.ts';
 import { outcomeOf } from '../../words/result.ts';
 import { candidateIdOf } from './entry-id.ts';
@@ -152,10 +154,19 @@ function holdEvents({ event, before, result: { queue } }: StepOf): Happening[] {
       },
     ];
   }
-  if (before.hold === undefined || queue.hold !== undefined) return [];
+  if (before.hold === undefined || queue.hold !== undefined) return foundEvents(before, queue);
   const heldSeconds = Math.max(0, Math.round((event.at - before.hold.since) / 1000));
   const text = `The queue for ${branch} works again. It held for ${heldSeconds} s.`;
   return [{ type: 'queue.released', actor: SLUICE, text, data: { heldSeconds } }];
+}
+
+function foundEvents(before: Queue, queue: Queue): Happening[] {
+  const finding = queue.hold && findingOf(queue.hold);
+  if (finding === undefined || (before.hold !== undefined && findingOf(before.hold) !== undefined)) return [];
+  const { culprit, before: passed } = finding;
+  const text = breakageText(queue) ?? '';
+  const data = { ...present({ sha: culprit?.sha, passed }), runs: queue.hold?.breakage?.runs };
+  return [{ type: 'queue.breakage_found', actor: SLUICE, ...present({ prNumber: culprit?.prNumber }), text, data }];
 }
 
 function sayCause(cause: HoldCause, branch: string): string {

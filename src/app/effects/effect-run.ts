@@ -1,7 +1,7 @@
 import type { RunnerCheck } from '../../checks/check.ts';
 import { CONFIGURATION_FILE, checksOfFile } from '../../checks/file-checks.ts';
 import type { CandidateNumber, Member } from '../../engine/model/candidate.ts';
-import type { CandidateEvent, LaneEvent, RemovedPullRequestObserved } from '../../engine/model/event.ts';
+import type { CandidateEvent, LaneEvent, LineRead, RemovedPullRequestObserved } from '../../engine/model/event.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { Entry } from '../../engine/model/queue.ts';
 import type { CandidateEntry, Forge } from '../../forge/forge.ts';
@@ -55,7 +55,10 @@ export async function checksOn({ forge, repository, checks }: EffectRun, sha: Sh
 
 /** The outcome: an event for the queue, nothing, or another attempt later. */
 export type EffectAnswer =
-  | { readonly kind: 'event'; readonly event: WithoutInstant<CandidateEvent | LaneEvent | RemovedPullRequestObserved> }
+  | {
+      readonly kind: 'event';
+      readonly event: WithoutInstant<CandidateEvent | LaneEvent | LineRead | RemovedPullRequestObserved>;
+    }
   | { readonly kind: 'done' }
   | { readonly kind: 'later'; readonly delayMs: number };
 

@@ -10,6 +10,7 @@ import { delayOf, LeasedWorker, type LongRun } from '../core/leased-worker.ts';
 import { decodeEffect, versionOfEffect } from '../core/queue-codec.ts';
 import { collectHeldFailures } from '../queue/entry-run.ts';
 import { findTargets } from '../queue/forge-facts.ts';
+import { readLandedLine } from '../queue/landed-line.ts';
 import { withBelow } from '../queue/read-below.ts';
 import { buildCandidate, discardCandidate, reviewRequired } from './build-candidate.ts';
 import { computeTargetsOf, reviewLanes } from './compute-targets.ts';
@@ -119,6 +120,8 @@ function runEffect(run: EffectRun, effect: Effect, id: string): Promise<EffectAn
       return computeTargetsOf(run, effect);
     case 'review_lanes':
       return reviewLanes(run);
+    case 'read_line':
+      return readLine(run);
     case 'raise_alarm':
       return raiseAlarm(run, effect, id);
     case 'end_alarm':
@@ -137,6 +140,13 @@ export async function raiseAlarm(run: EffectRun, effect: RaiseAlarm, id: string)
   const text = details === undefined ? why : `${why} ${details}`;
   await raise(app, found, { id, code, text });
   return DONE;
+}
+
+/** Without a known landing there is nothing to search. */
+async function readLine({ app, found }: EffectRun): Promise<EffectAnswer> {
+  const { head, hold } = found.queue;
+  const steps = head === undefined || hold === undefined ? undefined : await readLandedLine(app, found, head.sha);
+  return steps === undefined ? DONE : { kind: 'event', event: { kind: 'line_read', steps } };
 }
 
 /** Reads a removed pull request as it is now: the queue takes it back only if it did not change. */

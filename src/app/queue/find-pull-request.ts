@@ -25,7 +25,7 @@ export async function findPullRequest(
   return { prNumber, prSha: facts.headSha, prTitle: facts.title, prUrl: facts.url };
 }
 
-async function findHighest(app: App, { repository }: FoundQueue): Promise<number> {
+export async function findHighest(app: App, { repository }: FoundQueue): Promise<number> {
   const queues = await app.directory.listQueueIds(repository.id);
   const numbers = await Promise.all(queues.map((id) => app.store.queueRecords.findHighestNumber(id)));
   return Math.max(0, ...numbers.map((number) => number ?? 0));

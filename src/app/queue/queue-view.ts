@@ -13,6 +13,7 @@ import { describeLearned, UNUSED_SETTINGS } from '../../words/learned.ts';
 import { frozenText, holdReason } from '../../words/queue.ts';
 import type { RecentAlarms } from '../core/alarms.ts';
 import { viewListEntry } from './entry-view.ts';
+import { viewBreakage } from './find-breakage.ts';
 
 export type QueueView = WithRequired<ReplyOf<typeof getQueue>, 'alarms'>;
 export type QueueConfigView = ReplyOf<typeof updateQueue>;
@@ -68,7 +69,7 @@ function viewHold(queue: Queue, hold: Hold): HoldView {
     since: formatInstant(hold.since),
     text: holdReason(queue, hold).text,
     checks: hold.cause.kind === 'checks' ? hold.cause.names : [],
-    ...present({ nextTestAt: optionalInstant(nextHeadTestAt(queue)) }),
+    ...present({ nextTestAt: optionalInstant(nextHeadTestAt(queue)), breakage: viewBreakage(queue) }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import type * as access from '../../contract/access.ts';
+import type * as breakage from '../../contract/breakage.ts';
 import type * as caches from '../../contract/caches.ts';
 import type * as candidateLog from '../../contract/candidate-log.ts';
 import type * as costOfFlakes from '../../contract/cost-of-flakes.ts';
@@ -24,6 +25,7 @@ import contract from './contract.json' with { type: 'json' };
 import type { KnownFields } from './json-fields.ts';
 
 type Contract = typeof access &
+  typeof breakage &
   typeof caches &
   typeof candidateLog &
   typeof costOfFlakes &

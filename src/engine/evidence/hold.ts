@@ -31,6 +31,7 @@ import {
   tellAll,
   type Work,
 } from '../model/work.ts';
+import { endProbe, isSearchable, noteProbe } from './breakage.ts';
 import {
   clearBase,
   dropSuspicion,
@@ -70,11 +71,12 @@ export function isRetestedSoon(cause: HoldCause): boolean {
 /** Draws the conclusions from tests of commits of the target branch by themselves. */
 export function concludeBaseTests(work: Work): void {
   for (const run of candidatesFor(work.queue, 'head')) {
+    const isSpent = noteProbe(work, run);
     if (run.state === 'passed') {
       endCandidate(work, run, { reason: 'TEST_RUN_PASSED' });
       concludeGreen(work, run);
     } else if (run.state === 'failed' && run.failure !== undefined) {
-      concludeRed(work, run, run.failure);
+      concludeRed(work, run, run.failure, isSpent);
     }
   }
 }
@@ -91,7 +93,7 @@ function concludeGreen(work: Work, run: Candidate): void {
 }
 
 /** One failed check is enough to hold. Later failures still count, because they may bring back more removed entries. */
-function concludeRed(work: Work, run: Candidate, failure: Failure): void {
+function concludeRed(work: Work, run: Candidate, failure: Failure, isSpent: boolean): void {
   const { hold } = work.queue;
   const names = [...new Set([...failure.checks, ...failedChecks(run)])];
   const isNews = hold?.candidate !== run.number;
@@ -106,7 +108,7 @@ function concludeRed(work: Work, run: Candidate, failure: Failure): void {
       amend(work, { hold: { ...hold, cause: { ...hold.cause, names } } });
     }
   }
-  const isOver = openChecks(run).length === 0 || failure.reason === 'TEST_RUN_TIMEOUT';
+  const isOver = isSpent || openChecks(run).length === 0 || failure.reason === 'TEST_RUN_TIMEOUT';
   if (isOver || work.at >= failure.at + LONGEST_PAUSE_MS) endRedTest(work, run);
 }
 
@@ -150,8 +152,10 @@ export function holdQueue(work: Work, cause: HoldCause, run: Candidate | undefin
     submissions: known?.submissions ?? work.queue.submissions,
     retests: looks,
     nextRetestAt: work.at + pauseMs(cause, looks),
+    breakage: known?.breakage,
   };
   amend(work, { hold });
+  if (isSearchable(cause) && !isSearchable(known?.cause)) work.effects.push({ kind: 'read_line' });
   tellAll(work);
   if (known?.cause.kind === cause.kind) return;
   if (known !== undefined) work.effects.push({ kind: 'end_alarm', code: alarmOf(known.cause) });
@@ -230,6 +234,7 @@ function isBehindPending(queue: Queue, candidate: Candidate): boolean {
 export function endHold(work: Work, because: Because): void {
   const { hold } = work.queue;
   if (hold === undefined) return;
+  endProbe(work);
   amend(work, { hold: undefined });
   for (const repair of candidatesFor(work.queue, 'repair')) abandon(work, repair, because);
   work.effects.push({ kind: 'end_alarm', code: alarmOf(hold.cause) });

@@ -1,6 +1,7 @@
 import { unreachable } from '../../lib/assert.ts';
 import { isSame } from '../../lib/is-same.ts';
 import { present } from '../../lib/present.ts';
+import { askForLine, takeLine } from '../evidence/breakage.ts';
 import { forgetRemoval } from '../evidence/suspicion.ts';
 import { alignStack } from '../line/align-stack.ts';
 import { retarget } from '../line/impact.ts';
@@ -83,6 +84,10 @@ export function evolve(work: Work, event: QueueEvent): Outcome {
       return takeTry(work, event);
     case 'landings_compared':
       return compareLandings(work, event);
+    case 'line_read':
+      return takeLine(work, event);
+    case 'breakage_asked':
+      return askForLine(work, event);
     case 'time_passed':
       return APPLIED;
     case 'candidate_built':

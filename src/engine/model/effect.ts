@@ -19,6 +19,7 @@ export type Effect =
   | ReadmitEntry
   | ComputeTargets
   | ReviewLanes
+  | ReadLine
   | UpdatePage
   | RaiseAlarm
   | EndAlarm;
@@ -88,6 +89,11 @@ export interface ComputeTargets {
 /** Finds out whether a new head changed what targets are computed from. Answered by lanes_reviewed. */
 export interface ReviewLanes {
   readonly kind: 'review_lanes';
+}
+
+/** Reads the newest commits of the target branch. Answered by line_read. */
+export interface ReadLine {
+  readonly kind: 'read_line';
 }
 
 /** Brings comment, check and labels of the pull request up to date. It has no answer. */

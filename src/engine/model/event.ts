@@ -5,7 +5,7 @@ import type { Check } from './check.ts';
 import type { JudgementFinding } from './judgement.ts';
 import type { Priority } from './priority.ts';
 import type { BlockReason, PrNumber, PullRequestFacts } from './pull-request.ts';
-import type { Entry, EntryId, RequestableQueueState, Submitter } from './queue.ts';
+import type { Entry, EntryId, LineStep, RequestableQueueState, Submitter } from './queue.ts';
 import type { ReasonCode } from './reason.ts';
 import type { RequiredSources, StartProblem } from './required.ts';
 import type { QueueSettings } from './settings.ts';
@@ -23,6 +23,8 @@ export type QueueEvent =
   | RemovedPullRequestObserved
   | TargetObserved
   | HeadTried
+  | LineRead
+  | BreakageAsked
   | LandingsCompared
   | CandidateEvent
   | TimePassed;
@@ -152,6 +154,19 @@ export interface HeadTried extends Happening {
   readonly ran: { readonly since: Instant; readonly at: Instant };
   readonly passed: readonly string[];
   readonly sources: RequiredSources;
+}
+
+/** The newest commits of the first-parent line, oldest first. The last one is the head. */
+export interface LineRead extends Happening {
+  readonly kind: 'line_read';
+  readonly steps: readonly LineStep[];
+}
+
+/** Somebody asks what broke the branch. */
+export interface BreakageAsked extends Act {
+  readonly kind: 'breakage_asked';
+  /** The search begins anew. */
+  readonly again?: boolean;
 }
 
 /** Landings were compared with a branch that was moved outside the queue. */

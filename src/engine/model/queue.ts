@@ -224,6 +224,31 @@ export interface Hold {
   readonly submissions: number;
   readonly retests: number;
   readonly nextRetestAt: Instant;
+  /** The search for the commit that broke the branch. */
+  readonly breakage?: Breakage | undefined;
+}
+
+/** A commit of the first-parent line of the branch. */
+export interface LineStep {
+  readonly sha: Sha;
+  /** The entry whose landing ends with it. Undefined: it was pushed past the queue. */
+  readonly prNumber?: PrNumber;
+  /** The queue landed it as it was tested. */
+  readonly wasTested?: true;
+}
+
+export interface Breakage {
+  /** Oldest first. The last one is the red head. */
+  readonly line: readonly LineStep[];
+  /** In `line`: the newest that landed as tested, the newest that passed, the oldest that failed. -1: none. */
+  readonly tested: number;
+  readonly passed: number;
+  readonly failed: number;
+  readonly runs: number;
+  /** In `line`: the one under test. */
+  readonly probe?: number | undefined;
+  /** One of them cannot be tested. */
+  readonly isGivenUp?: true;
 }
 
 export type HoldCause =

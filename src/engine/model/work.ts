@@ -36,6 +36,7 @@ export type RefusedStep =
   | 'TESTS_NOT_RESTARTABLE'
   | 'MODE_CHANGE_IN_PROGRESS'
   | 'QUEUE_NOT_EMPTY'
+  | 'QUEUE_NOT_HELD'
   | 'VALIDATION_FAILED';
 
 export interface Transition {

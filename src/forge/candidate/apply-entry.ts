@@ -23,7 +23,7 @@ export interface Application {
   readonly ahead: readonly Sha[];
 }
 
-const SLUICE = 'Sluice <sluice@localhost>';
+export const SLUICE = 'Sluice <sluice@localhost>';
 
 /** Applies one entry as its own commit or commits. Undefined when it conflicts with the tip. */
 export function applyEntry(git: CommitStore, recipe: Recipe, application: Application): Promise<Tip | undefined> {
@@ -198,7 +198,7 @@ function originOf(
   return formatOrigin({ candidateId, prNumber }, key === undefined ? undefined : { key, ...content });
 }
 
-function personAt(nameAndEmail: string, at: Instant): Buffer {
+export function personAt(nameAndEmail: string, at: Instant): Buffer {
   return Buffer.from(`${nameAndEmail} ${Math.floor(at / 1_000)} +0000`);
 }
 

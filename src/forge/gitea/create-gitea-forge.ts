@@ -22,7 +22,7 @@ import { retarget } from './retarget.ts';
 import { createRules, requiredContexts } from './rules.ts';
 import { settleLanded } from './settle-landed.ts';
 import { readChecks, readReports, writeCheck } from './statuses.ts';
-import { openDraft } from './test-branches.ts';
+import { openPullRequest } from './test-branches.ts';
 import { createGiteaDeliveryReader } from './webhook.ts';
 import { hintsOf } from './webhook-events.ts';
 
@@ -58,7 +58,7 @@ export function createGiteaForge({ testBranchPrefix = 'sluice', ...options }: Gi
     pullRequestRef,
     pinsReporters: true,
     ...bound(tools, { findPullRequest }),
-    ...bound(client, { openDraft }),
+    ...bound(client, { openPullRequest }),
     /** Contexts are patterns. They are read as the names that the head of the branch has. */
     async readRequiredChecks(repository, branch) {
       const found = await rules.read(repository, branch);

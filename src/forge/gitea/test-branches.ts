@@ -7,18 +7,18 @@ import { messageIn } from './api/unavailable.ts';
 
 /** Gitea has no drafts but titles that begin with "WIP:". It allows one pull request for a branch and base. */
 // SPEC G6
-export async function openDraft(client: GiteaClient, request: DraftRequest): Promise<Refusal | undefined> {
-  const { repository, branch, title, body, targetBranch } = request;
+export async function openPullRequest(client: GiteaClient, request: DraftRequest): Promise<Refusal | undefined> {
+  const { repository, branch, title, body, targetBranch, isDraft } = request;
   const { status, data } = await client.request<unknown>({
     repository,
     method: 'POST',
     path: '/pulls',
-    body: { title: `WIP: ${title}`, head: branch, base: targetBranch, body },
+    body: { title: isDraft ? `WIP: ${title}` : title, head: branch, base: targetBranch, body },
     accept: [404, 409, 422],
     isUrgent: true,
   });
   if (status < 300 || status === 409) return undefined;
   // Gitea may not see a branch that was pushed a moment ago.
-  const detail = `Gitea does not open a draft pull request for the test branch (${status}): ${bareText(messageIn(data))}`;
+  const detail = `Gitea does not open a pull request for the branch ${branch} (${status}): ${bareText(messageIn(data))}`;
   throw new Fault('FORGE_UNAVAILABLE', detail);
 }

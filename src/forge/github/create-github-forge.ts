@@ -11,7 +11,7 @@ import { findPullRequest } from './facts.ts';
 import { describeNoContents } from './inspect/permissions.ts';
 import { createMerging } from './merging.ts';
 import { createProtection } from './protection.ts';
-import { cancelRuns, openDraft } from './test-branches.ts';
+import { cancelRuns, openPullRequest } from './test-branches.ts';
 
 export interface GithubForgeOptions extends ClientOptions, Omit<HostedOptions, 'testBranchPrefix'> {
   readonly testBranchPrefix?: string;
@@ -34,7 +34,7 @@ export function createGithubForge({ testBranchPrefix = 'sluice', ...options }: G
     pullRequestRef,
     readRequiredChecks: async (repository, branch) => (await protection.readRules(repository, branch)).checks,
     ...bound({ client, protection }, { findPullRequest }),
-    ...bound(client, { openDraft, cancelRuns }),
+    ...bound(client, { openPullRequest, cancelRuns }),
     async checkRepository(repository) {
       const { fullName, isArchived, ...found } = await client.resolve(repository);
       // Webhooks carry GitHub's name for the repository. GitHub ignores case.

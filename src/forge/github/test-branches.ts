@@ -40,19 +40,19 @@ export async function cancelRuns(client: GithubClient, repository: ForgeReposito
 
 /** GitHub allows one per branch and base, and refuses a second with "already exists". Undefined on success. */
 // SPEC G6
-export async function openDraft(client: GithubClient, request: DraftRequest): Promise<Refusal | undefined> {
-  const { repository, branch, title, body, targetBranch } = request;
+export async function openPullRequest(client: GithubClient, request: DraftRequest): Promise<Refusal | undefined> {
+  const { repository, branch, title, body, targetBranch, isDraft } = request;
   const { status, data } = await client.request<ProblemData>({
     repository,
     route: 'POST /repos/{owner}/{repo}/pulls',
-    parameters: { title, head: branch, base: targetBranch, body, draft: true },
+    parameters: { title, head: branch, base: targetBranch, body, draft: isDraft },
     urgency: 'land',
     accept: [422],
   });
   if (status !== 422) return undefined;
   const sentences = sentencesOf(data);
   if (/already exists/i.test(sentences)) return undefined;
-  const detail = `GitHub does not open a draft pull request for the test branch: ${bareText(sentences)}`;
+  const detail = `GitHub does not open a pull request for the branch ${branch}: ${bareText(sentences)}`;
   if (/draft/i.test(sentences)) return { reason: 'START_TEST_RUN_DRAFT_PRS_NOT_ALLOWED', detail };
   // GitHub may not see a branch that was pushed a moment ago.
   throw new Fault('FORGE_UNAVAILABLE', detail);

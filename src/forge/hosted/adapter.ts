@@ -15,8 +15,8 @@ export interface HostedAdapter {
   readRequiredChecks(repository: ForgeRepository, branch: string): Promise<readonly RequiredStatus[]>;
   /** Every account with write access can report a check here. */
   readonly pinsReporters?: true;
-  /** Opens a draft pull request for a test branch. Idempotent. Answers the refusal, or undefined on success. */
-  openDraft(draft: DraftRequest): Promise<Refusal | undefined>;
+  /** Opens a pull request for a branch. Idempotent. Answers the refusal, or undefined on success. */
+  openPullRequest(draft: DraftRequest): Promise<Refusal | undefined>;
   /** Cancels the CI of a commit, to save machine time. Absent where a forge cannot. */
   cancelRuns?(repository: ForgeRepository, sha: Sha): Promise<void>;
   readonly merging: HostedMerging;
@@ -54,6 +54,7 @@ export interface DraftRequest extends Pick<PublishRequest, 'repository' | 'targe
   readonly branch: string;
   readonly title: string;
   readonly body: string;
+  readonly isDraft: boolean;
 }
 
 export interface OpenState {

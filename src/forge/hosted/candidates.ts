@@ -82,9 +82,9 @@ export async function publishCandidate(parts: CandidateParts, request: PublishRe
   );
   if (answer.kind !== 'published' || request.draft === undefined) return answer;
   const { repository, targetBranch, draft } = request;
-  const refusal = await adapter.openDraft({
+  const refusal = await adapter.openPullRequest({
     ...{ repository, targetBranch, branch: answer.branch },
-    ...{ title: titleOf(request), body: draft.body },
+    ...{ title: titleOf(request), body: draft.body, isDraft: true },
   });
   return refusal === undefined ? answer : { kind: 'refused', ...refusal };
 }

@@ -18,6 +18,7 @@ import {
 } from './candidates.ts';
 import { createGitAccess } from './git-access.ts';
 import { landHosted } from './land.ts';
+import { proposeRevert } from './revert.ts';
 
 export interface HostedOptions {
   readonly directory: string;
@@ -41,7 +42,7 @@ export function createHostedForge(adapter: HostedAdapter, options: HostedOptions
     ...bound(access, { isAncestor, findTree, listLine, listOwnCommits, checkOut }),
     ...bound(access, { readFiles, listChangedFiles, showConflict }),
     ...bound(parts, { findBranchHead, buildCandidate, publishCandidate, discardCandidate }),
-    ...bound(parts, { listCandidateIds, checkAccess }),
+    ...bound(parts, { listCandidateIds, checkAccess, proposeRevert }),
     landCandidate: (request) =>
       access.ask(request.repository, async (opened) => {
         const focused = await focusOnLanding(opened, request, pullRequestRef);

@@ -34,6 +34,7 @@ import {
   pullRequestRef,
 } from '../candidate/pull-request-ref.ts';
 import { readRequiredSources } from '../candidate/required-sources.ts';
+import { makeRevert, pushRevert } from '../candidate/revert.ts';
 import { PULL_REQUEST } from '../candidate/trailers.ts';
 import type { Forge, ForgeRepository } from '../forge.ts';
 
@@ -160,6 +161,14 @@ function candidateParts(read: Read, prefix: string) {
     },
     discardCandidate: (request) => read(request.repository, (git) => discardCandidate(git, prefix, request), ANY_AGE),
     listCandidateIds: (repository) => read(repository, (git) => listCandidateIds(git, prefix), LIST_MAX_AGE_MS),
+    async proposeRevert(request) {
+      const { repository, head, commit, before = commit, above } = request;
+      checkShas([head, commit, before]);
+      return read(repository, async (git) => {
+        const made = await makeRevert(git, request);
+        return made.kind === 'made' ? pushRevert(git, made.sha, () => listHeads(git), above) : made;
+      });
+    },
     async landCandidate(request) {
       const { expectedHead, base, sha, tree, entries } = request;
       checkShas([expectedHead, base, sha, tree, ...entries.map(({ headSha }) => headSha)]);

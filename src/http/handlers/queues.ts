@@ -2,6 +2,7 @@ import { adviseQueue, type TriedSettings } from '../../app/advice/advise-queue.t
 import { findSavings } from '../../app/advice/lane-savings.ts';
 import type { QueueRef } from '../../app/core/find-queue.ts';
 import { isRefusal } from '../../app/core/refusal.ts';
+import { findBreakage } from '../../app/queue/find-breakage.ts';
 import { getCandidateLog } from '../../app/queue/get-candidate-log.ts';
 import { getMergeQueueMetrics } from '../../app/queue/get-merge-queue-metrics.ts';
 import { getMergeQueueTestingDetails } from '../../app/queue/get-merge-queue-testing-details.ts';
@@ -12,6 +13,8 @@ import { listQueues } from '../../app/queue/list-queues.ts';
 import { listQueueMoments } from '../../app/queue/past.ts';
 import { createQueue, deleteQueue, getQueue, type QueueChanges, updateQueue } from '../../app/queue/queues.ts';
 import { reportCheck } from '../../app/queue/report-check.ts';
+import { revertPullRequest } from '../../app/queue/revert-pull-request.ts';
+import * as breakageContract from '../../contract/breakage.ts';
 import * as candidateLogContract from '../../contract/candidate-log.ts';
 import * as healthContract from '../../contract/queue-health.ts';
 import * as queuesContract from '../../contract/queues.ts';
@@ -48,6 +51,8 @@ export const QUEUES_ROUTES: readonly Route[] = [
     adviseQueue(app, caller, { repo, targetBranch, settings: settings as TriedSettings | undefined }),
   ),
   route(queuesContract.deleteQueue, deleteQueue),
+  route(breakageContract.findBreakage, findBreakage),
+  route(breakageContract.revertPullRequest, revertPullRequest),
   route(queuesContract.getMergeQueueMetrics, (app, caller, { repo, repoHost: host }, { dialect: { hasAlarms } }) => {
     if (repo === undefined || host === undefined) {
       return getMergeQueueMetrics(app, caller, { repo: undefined, hasAlarms });

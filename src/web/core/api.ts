@@ -1,4 +1,5 @@
 import type * as access from '../../contract/access.ts';
+import type * as breakage from '../../contract/breakage.ts';
 import type * as logs from '../../contract/candidate-log.ts';
 import type * as cost from '../../contract/cost-of-flakes.ts';
 import type * as events from '../../contract/events.ts';
@@ -22,6 +23,7 @@ import { noteServerTime } from './clock.ts';
 import { noteEnd } from './session.ts';
 
 type Operations = typeof access &
+  typeof breakage &
   typeof logs &
   typeof cost &
   typeof events &

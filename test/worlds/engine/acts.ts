@@ -191,6 +191,20 @@ export const ACTS: { readonly [verb: string]: Act } = {
       sources: told.sources,
     });
   },
+  /** `line tested=C`: the branch is read to find what broke it, and the landing of C was of a tested tree. */
+  line: (told, words) => {
+    const { history } = told.branch;
+    const tested = optionOf(words, 'tested');
+    const steps = history.map((name, index) => ({
+      sha: `head:${history.slice(0, index + 1).join('+')}` as Sha,
+      ...(/^[A-L]$/.test(name) && { prNumber: numberOf(name) }),
+      ...(name === tested && { wasTested: true as const }),
+    }));
+    told.tell({ kind: 'line_read', at: told.now, steps });
+  },
+  /** `find` or `find again`: somebody asks what broke the branch. */
+  find: (told, [again]) =>
+    told.tell({ kind: 'breakage_asked', ...told.byAda, ...(again === 'again' && { again: true }) }),
   foreign: (told, [name = 'X']) => {
     told.branch.put(name);
     told.observeTarget();

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { findingOf } from '../../../src/engine/evidence/breakage.ts';
 import { entriesInOrder } from '../../../src/engine/model/roster.ts';
 import { nextWakeAt } from '../../../src/engine/wake.ts';
 import { valuesOf } from '../../../src/lib/int-map.ts';
 import type { Scenario } from './scenario.ts';
-import { letter, numberOf, pairsOf, parseDuration, STATES } from './words.ts';
+import { letter, numberOf, pairsOf, parseDuration, STATES, shaToHistory } from './words.ts';
 
 type Expectation = (told: Scenario, words: readonly string[]) => void;
 
@@ -44,6 +45,12 @@ export const EXPECTATIONS: { readonly [verb: string]: Expectation } = {
     ),
   ),
   target: one((told) => told.branch.history.join('+')),
+  /** The commit that broke the branch: a letter, `outside`, or `open` while it is not known. */
+  broke: one(({ queue: { hold } }) => {
+    const found = hold === undefined ? undefined : findingOf(hold);
+    if (found === undefined) return hold?.breakage?.isGivenUp ? 'unknown' : 'open';
+    return found.culprit === undefined ? 'outside' : shaToHistory(found.culprit.sha).at(-1);
+  }),
   queue: one((told) => told.queue.state),
   refused: one(({ last }) => (last?.outcome.kind === 'refused' ? last.outcome.code : undefined)),
   ignored: (told) => assert.equal(told.last?.outcome.kind, 'ignored'),

@@ -69,6 +69,8 @@ const ACTS = {
   stop: (story, { pick }) => stop(story, pick),
   settings: plays((_, pick) => `set ${SETTINGS[pick % SETTINGS.length]}`),
   mode: plays((_, pick) => `set mode=${pick % 2 === 0 ? 'SINGLE' : 'PARALLEL'}`),
+  line: plays(() => 'line'),
+  find: plays((_, pick) => (pick % 2 === 0 ? 'find' : 'find again')),
 } satisfies Record<string, Perform>;
 
 /** Acts that are drawn more often than others. */

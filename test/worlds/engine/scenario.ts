@@ -33,7 +33,7 @@ import { ACTS } from './acts.ts';
 import { Branch } from './branch.ts';
 import { EXPECTATIONS } from './expectations.ts';
 import { StoryForge } from './story-forge.ts';
-import { letter, numberOf } from './words.ts';
+import { letter, numberOf, shaToHistory } from './words.ts';
 
 export const NOON = Date.UTC(2026, 8, 17, 12);
 
@@ -287,6 +287,7 @@ export class Scenario {
       case 'review_lanes':
         this.laneQuestions.push('review');
         return;
+      case 'read_line':
       case 'discard_candidate':
       case 'update_page':
         return;
@@ -321,7 +322,7 @@ export class Scenario {
 
   label(candidate: Candidate): string {
     const { members, purpose } = candidate;
-    if (purpose.kind === 'head') return 'HEAD';
+    if (purpose.kind === 'head') return this.#labelOfHead(candidate.base.sha);
     if (purpose.kind === 'repair') return `!${namesOf(members)}`;
     if (purpose.kind === 'bisection')
       return `~${[namesOf(candidate.beneath), namesOf(members)].filter(Boolean).join('+')}`;
@@ -336,6 +337,12 @@ export class Scenario {
       before = own;
     }
     return [...groups, namesOf(members)].join('+');
+  }
+
+  /** The test of a former head, which ends with A, is `HEAD~A`. */
+  #labelOfHead(sha: string): string {
+    const isFormer = this.queue.hold?.breakage !== undefined && sha !== this.queue.head?.sha;
+    return isFormer ? `HEAD~${shaToHistory(sha).at(-1)}` : 'HEAD';
   }
 
   #labelOf(number: CandidateNumber): string {

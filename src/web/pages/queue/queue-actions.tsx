@@ -25,10 +25,14 @@ const HOURS = [
 
 /** Pause and resume, for those who may. */
 export function QueueActions({ place, queue, onChange }: Props) {
-  const { asked, done, button } = useAsked<'pause' | 'resume' | 'submit'>(onChange);
+  const { asked, done, button } = useAsked<'pause' | 'resume' | 'submit' | 'revert'>(onChange);
+  const broken = queue.held?.breakage;
   return (
     <div class="actions">
       {may(place, 'submit') && button('submit', 'Submit a pull request')}
+      {broken?.commit !== undefined &&
+        may(place, 'maintain') &&
+        button('revert', `Take back ${nameOf(broken)}`, 'main')}
       {may(place, 'maintain') &&
         (queue.state === 'RUNNING' ? button('pause', 'Pause') : button('resume', 'Resume', 'main'))}
       {!isStranger.value && (
@@ -38,6 +42,7 @@ export function QueueActions({ place, queue, onChange }: Props) {
       )}
       {asked === 'pause' && <Pause place={place} onDone={done} />}
       {asked === 'resume' && <Resume place={place} onDone={done} />}
+      {asked === 'revert' && broken !== undefined && <Revert place={place} broken={broken} onDone={done} />}
       {asked === 'submit' && <Submit place={place} onDone={done} />}
     </div>
   );
@@ -87,6 +92,29 @@ function Resume({ place, onDone }: { readonly place: QueuePlace; readonly onDone
   return (
     <Dialog title={`Resume ${place.branch}?`} action="Resume" act={act} onDone={onDone}>
       <p>Testing and landing go on at once.</p>
+    </Dialog>
+  );
+}
+
+type Breakage = NonNullable<NonNullable<Queue['held']>['breakage']>;
+
+function nameOf({ commit, prNumber }: Breakage): string {
+  return prNumber === undefined ? `${commit?.slice(0, 12)}` : `#${prNumber}`;
+}
+
+interface RevertProps extends Pick<Props, 'place'> {
+  readonly broken: Breakage;
+  readonly onDone: () => void;
+}
+
+function Revert({ place, broken, onDone }: RevertProps) {
+  const { prNumber, commit } = broken;
+  const what = prNumber === undefined ? { commit } : { pr: { number: prNumber } };
+  const act = () => call(place.org, 'revertPullRequest', { ...queueBody(place), ...what });
+  return (
+    <Dialog title={`Take back ${nameOf(broken)}?`} action="Take it back" act={act} onDone={onDone}>
+      <p>{broken.text}</p>
+      <p>A pull request of the revert is made. It is tested alone on {place.branch}, and lands first if it passes.</p>
     </Dialog>
   );
 }
