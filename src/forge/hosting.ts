@@ -55,8 +55,10 @@ export interface ForgeReader {
   findPermission(repository: ForgeRepository, login: string, accountId?: string): Promise<Permission>;
   /** The workflow run that an upload from a fork names as its proof. Absent where a forge cannot prove one. */
   findWorkflowRun?(repository: ForgeRepository, runId: string): Promise<WorkflowRunFacts | undefined>;
-  /** Finds the open pull request whose head is this branch of the same repository. */
-  findByBranch(repository: ForgeRepository, branch: string): Promise<PrNumber | undefined>;
+  /**
+   * Finds the open pull request whose head is this branch of the same repository. Of several, the one with that base.
+   */
+  findByBranch(repository: ForgeRepository, branch: string, base?: string): Promise<PrNumber | undefined>;
 }
 
 /** Pull requests whose base is the branch of another one. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, describe, test } from 'node:test';
-import type { PrNumber } from '../../src/engine/model/pull-request.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { BlockReason, PrNumber } from '../../src/engine/model/pull-request.ts';
 import type { Hosting, TargetJudgement } from '../../src/forge/hosting.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import { until } from '../e2e/harness.ts';
@@ -95,6 +96,23 @@ export function stackContract(name: string, createWorld: () => Promise<StackWorl
       const { mergeability, blockReasons, failingChecks, awaitedChecks } = (await find(lower)) ?? {};
       assert.equal(mergeability, 'MERGEABLE');
       assert.deepEqual(await judge(lower), { mergeability, blockReasons, failingChecks, awaitedChecks });
+    });
+
+    test('based on the target, a missing review is named beside a conflict [G175] [G177]', async () => {
+      const [target, branch] = [`release-${randomUUID()}`, `change-${randomUUID()}`];
+      for (const name of [target, branch]) await world.createBranch(name, base);
+      await world.commit(branch, { files: { 'a.txt': 'mine\n' } });
+      const number = await world.openFrom(branch, target);
+      await world.commit(target, { files: { 'a.txt': 'theirs\n' } });
+      await world.protect(target, 1);
+      const untilJudged = (...wanted: readonly BlockReason[]) =>
+        until(`${wanted}`, 30_000, async () => {
+          const { blockReasons } = await judge(number, target);
+          return isDeepStrictEqual(blockReasons, wanted) ? true : undefined;
+        });
+      await untilJudged('conflict', 'reviewRequired');
+      await world.review(number, 'eve', 'APPROVED');
+      await untilJudged('conflict');
     });
 
     test('the base of an open pull request is changed, and changing it again changes nothing [G176]', async () => {

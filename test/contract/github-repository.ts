@@ -8,7 +8,7 @@ import { githubConnection } from '../../src/forge/github/api/connection.ts';
 import { createGithubForge, type GithubForge } from '../../src/forge/github/create-github-forge.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { orGit } from '../fake/git-files/object-files.ts';
-import { createFakeGithub, type FakeGithub } from '../fake/github/fake-github.ts';
+import { createFakeGithub, type FakeGithub, type FakeGithubOptions } from '../fake/github/fake-github.ts';
 import type { PullRequest, Repository } from '../fake/github/model.ts';
 import { closePullRequest } from '../fake/github/pull-request-state.ts';
 import { catchUp } from '../fake/github/refs.ts';
@@ -27,15 +27,15 @@ export interface GithubWorld extends GitWorld, StackWorld {
 }
 
 /** A GitHub where the app is installed for `acme`. */
-export async function createGithub(): Promise<FakeGithub> {
-  const fake = await createFakeGithub();
+export async function createGithub(options?: FakeGithubOptions): Promise<FakeGithub> {
+  const fake = await createFakeGithub(options);
   fake.install(fake.app, 'acme');
   return fake;
 }
 
 /** Creates a repository on a shared GitHub, or on one that is closed with the world. */
-export async function createGithubWorld(shared?: FakeGithub): Promise<GithubWorld> {
-  const fake = shared ?? (await createGithub());
+export async function createGithubWorld(shared?: FakeGithub, options?: FakeGithubOptions): Promise<GithubWorld> {
+  const fake = shared ?? (await createGithub(options));
   const folder = await mkdtemp(join(tmpdir(), 'sluice-github-'));
   const app = await createRepository(fake.world, `acme/app-${randomUUID()}`);
   const fork = await forkRepository(fake.world, app, 'ada');

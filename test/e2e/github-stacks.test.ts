@@ -1,6 +1,7 @@
 // Stacks on GitHub: the base of each pull request is the branch of the one below it.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { lines } from '../contract/forge-bench.ts';
 import type { PullRequest } from '../fake/github/model.ts';
 import { type GithubWorld, REVIEWER, shareGithub, WRITER } from './github-world.ts';
@@ -179,6 +180,50 @@ describe('a stack on GitHub', { concurrency: 4 }, () => {
     endFault();
     await world.untilState(tip, 'NOT_READY');
     assert.deepEqual([middle.baseRef, tip.baseRef], ['main', middle.headRef]);
+  });
+
+  for (const isKnown of [true, false]) {
+    const ending = isKnown ? 'until it has landed there, squashed' : 'for good where its submitter may not read that';
+    test(`waits for a pull request of another repository, ${ending} [O42]`, async () => {
+      const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
+      const roles = { [REVIEWER]: 'write' as const, [WRITER]: isKnown ? ('read' as const) : ('none' as const) };
+      const lib = await world.beside('lib', roles, { mergeMethod: 'SQUASH', landingMode: 'PUSH' });
+      const lower = await lib.open({ author: REVIEWER });
+      const { owner } = lib.repository;
+      const upper = await world.open({
+        body: `Depends-On: https://github.com/${owner.login}/lib/pull/${lower.number}`,
+      });
+      world.say(upper, '/sluice merge');
+      const { explanation } = await world.untilState(upper, 'NOT_READY');
+      assert.match(explanation?.summary ?? '', /which has not landed, or cannot be read/);
+      lib.say(lower, '/sluice merge', REVIEWER);
+      const { sha } = await lib.untilTestBranch(lower);
+      lib.report(sha, 'success');
+      await lib.untilState(lower, 'MERGED');
+      assert.equal(lower.merged, undefined);
+      world.github.edit(upper, { title: 'Read again' });
+      const { waitsFor } = await until('it was read again', PATIENCE_MS, async () => {
+        const entry = await world.get(upper.number);
+        return entry.prTitle === 'Read again' ? entry : undefined;
+      });
+      assert.equal(waitsFor === undefined, isKnown);
+    });
+  }
+
+  test('is built on the one of two with that branch which is for the target [O30]', async () => {
+    const world = await aWorld({ mergeMethod: 'MERGE_COMMIT' });
+    const { github, repository } = world;
+    await github.commit(repository, { branch: 'next', files: { 'n.txt': 'n' }, message: 'Begin', author: 'grace' });
+    const other = await world.open({ base: 'next', branch: 'lower' });
+    const lower = await world.open({ branch: 'lower' });
+    const upper = await world.open({ base: 'lower' });
+    assert.ok(other.number < lower.number);
+    const { dependsOn } = await world.api.ok<EntryView>('submitPullRequest', {
+      ...world.ref,
+      ...{ pr: { number: upper.number }, submitStack: true },
+    });
+    assert.deepEqual(dependsOn, [{ prNumber: lower.number, by: 'BASE', isMerged: false }]);
+    await world.untilState(upper, 'TESTING');
   });
 
   test('depends on what its text named when it was submitted, though a stranger edits that [O30]', async () => {

@@ -5,7 +5,7 @@ import { after, before, type TestContext } from 'node:test';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { lines } from '../contract/forge-bench.ts';
 import { createFakeGithub, type FakeGithub, type FakeGithubOptions } from '../fake/github/fake-github.ts';
-import type { Installation, PullRequest, Repository } from '../fake/github/model.ts';
+import type { Installation, PullRequest, Repository, Role } from '../fake/github/model.ts';
 import type { OpenOptions } from '../fake/github/people-acts.ts';
 import { type Client, type Environment, type RepositoryRef, startHere, type TestServer, until } from './harness.ts';
 
@@ -71,15 +71,25 @@ export class GithubWorld {
       roles: { [WRITER]: 'write', [REVIEWER]: 'write' },
     });
     const installation = github.install(github.app, owner);
-    const world = new GithubWorld({ github, repository, installation, server });
+    return GithubWorld.#connect({ github, repository, installation, server }, settings);
+  }
+
+  static async #connect(
+    parts: Pick<GithubWorld, 'github' | 'repository' | 'installation' | 'server'>,
+    settings: object,
+  ): Promise<GithubWorld> {
+    const world = new GithubWorld(parts);
+    const usual = { requiredStatuses: ['build'], confirmFailures: 'NEVER' };
     await world.api.ok('registerRepository', { repo: world.ref.repo });
-    await world.api.ok('createQueue', {
-      ...world.ref,
-      requiredStatuses: ['build'],
-      confirmFailures: 'NEVER',
-      ...settings,
-    });
+    await world.api.ok('createQueue', { ...world.ref, ...usual, ...settings });
     return world;
+  }
+
+  /** Another private repository of the same owner, with a queue of its own. */
+  async beside(name: string, roles: Readonly<Record<string, Role>>, settings: object): Promise<GithubWorld> {
+    const fullName = `${this.repository.owner.login}/${name}`;
+    const repository = await this.github.createRepository(fullName, { roles, isPrivate: true });
+    return GithubWorld.#connect({ ...this, repository }, settings);
   }
 
   /** The same world through another server. */

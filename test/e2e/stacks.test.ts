@@ -41,6 +41,20 @@ describe('a stack on plain git', () => {
     });
   }
 
+  for (const mergeMethod of ['SQUASH', 'REBASE', 'MERGE_COMMIT']) {
+    it(`lands on one that landed with ${mergeMethod} before it was submitted [O30] [C70]`, async () => {
+      const queue = await world.aQueue({ mergeMethod });
+      await queue.git.commit('main', { files: { 'a.txt': lines() } });
+      const stack = await openStack(queue, 2);
+      for (const number of stack) {
+        await queue.submit(number);
+        await queue.ci.report(await queue.ci.runOf(number), 'SUCCESS');
+        await queue.untilEntry(number, ({ state }) => state === 'MERGED');
+      }
+      assert.equal(await queue.git.git(['show', 'main:a.txt']), lines({ 5: 'version 1' }).trim());
+    });
+  }
+
   it('waits for what its message names, and says so [O30] [O39]', async () => {
     const queue = await world.aQueue();
     const [lower = 0, upper = 0] = await openStack(queue, 2);

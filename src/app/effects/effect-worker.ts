@@ -154,9 +154,10 @@ async function readmitEntry(
   { app, found, forge, repository }: EffectRun,
   { prNumber, submission }: ReadmitEntry,
 ): Promise<EffectAnswer> {
-  if (!found.queue.returning.some(({ entry }) => entry.submission === submission)) return DONE;
+  const removed = found.queue.returning.find(({ entry }) => entry.submission === submission);
+  if (removed === undefined) return DONE;
   const read = await forge.findPullRequest({ repository, number: prNumber, targetBranch: found.queue.branch });
-  const pr = read && (await withBelow(app, found, read));
+  const pr = read && (await withBelow(app, found, read, removed.entry));
   const targets = pr === undefined ? undefined : await findTargets(app, found.id, { prNumber, sha: pr.headSha });
   return { kind: 'event', event: { kind: 'removed_pull_request_observed', prNumber, submission, pr, targets } };
 }

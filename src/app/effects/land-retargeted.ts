@@ -27,13 +27,8 @@ export async function landRetargeted(
   const { queue } = run.found;
   const based = listBased(queue, landingEntries(queue, candidate));
   if (isCalledOff && queue.landing?.isBegun !== true) return land();
-  for (const [index, each] of isCalledOff ? [] : based.entries()) {
-    const problem = await prepare(run, each);
-    if (problem === undefined) continue;
-    await setBack(run, based.slice(0, index + 1));
-    return problem;
-  }
-  const answer = await land();
+  const problem = isCalledOff ? undefined : await prepare(run, based);
+  const answer = problem ?? (await land());
   await setBack(run, answer.kind === 'landed' ? based.filter(isAboveUnlanded(answer)) : based);
   return answer;
 }
@@ -66,14 +61,24 @@ function isAboveUnlanded({ entries }: Extract<LandAnswer, { kind: 'landed' }>): 
   return ({ entry }) => needsOf(entry).some(({ by, number }) => by === 'base' && !landed.has(number));
 }
 
-async function prepare(run: EffectRun, { entry, base, isLanding }: Based): Promise<Problem | undefined> {
+/** All bases are changed before the first review is read: a forge may dismiss approvals a moment later. */
+async function prepare(run: EffectRun, based: readonly Based[]): Promise<Problem | undefined> {
   const { branch, landing } = run.found.queue;
-  const { prNumber } = entry;
-  const refusal = base === branch ? undefined : await retarget(run, entry, branch);
-  // One that is closed may have landed by the request of a server that was killed.
-  if (!isLanding || (refusal !== undefined && landing?.isBegun)) return undefined;
-  if (refusal === undefined) return findLostReview(run, entry);
-  return { kind: 'refused', prNumber, reason: 'GITHUB_API_BRANCH_PROTECTION_UNMET', detail: refusal };
+  const asked: Entry[] = [];
+  for (const { entry, base, isLanding } of based) {
+    const { prNumber } = entry;
+    const detail = base === branch ? undefined : await retarget(run, entry, branch);
+    if (!isLanding) continue;
+    if (detail === undefined) asked.push(entry);
+    // One that is closed may have landed by the request of a server that was killed.
+    else if (landing?.isBegun !== true)
+      return { kind: 'refused', prNumber, reason: 'GITHUB_API_BRANCH_PROTECTION_UNMET', detail };
+  }
+  for (const entry of asked) {
+    const lost = await findLostReview(run, entry);
+    if (lost !== undefined) return lost;
+  }
+  return undefined;
 }
 
 async function setBack(run: EffectRun, based: readonly Based[]): Promise<void> {

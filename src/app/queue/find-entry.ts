@@ -1,9 +1,9 @@
 import type { Candidate, CandidateNumber } from '../../engine/model/candidate.ts';
-import type { PrNumber } from '../../engine/model/pull-request.ts';
+import type { PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
 import { type Entry, findCandidate, findEntry } from '../../engine/model/queue.ts';
 import type { App } from '../core/app.ts';
 import type { LoadedQueue } from '../core/commit-draft.ts';
-import { type EntryRef, formatRef } from '../core/find-queue.ts';
+import { type EntryRef, type FoundQueue, formatRef, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';
 
@@ -44,6 +44,17 @@ export async function findEndedEntry(
 ): Promise<Entry | undefined> {
   const row = await store.queueRecords.findEntry(id, prNumber);
   return row === undefined ? undefined : decodeShownEntry(row);
+}
+
+/** Only the record tells of a squash or rebase: a submission repeated after a lost answer lands nothing twice. */
+// SPEC E19
+export async function hasLanded(app: App, found: FoundQueue, pr: PullRequestFacts): Promise<boolean> {
+  const entry = await findEndedEntry(app, found, pr.number);
+  if (entry?.state !== 'MERGED' || entry.landed === undefined || entry.pr.headSha !== pr.headSha) return false;
+  const repository = toForgeRepository(found.repository);
+  const forge = getForge(app, repository.host);
+  const head = await forge.findBranchHead(repository, found.queue.branch);
+  return head !== undefined && forge.isAncestor({ repository, ancestor: entry.landed.sha, descendant: head });
 }
 
 export function neverSubmitted(input: EntryRef): Refusal {

@@ -32,9 +32,9 @@ export async function findHighest(app: App, { repository }: FoundQueue): Promise
 }
 
 // SPEC G98
-export async function findByBranch(app: App, { repository }: FoundQueue, branch: string): Answer<PrNumber> {
+export async function findByBranch(app: App, { repository, queue }: FoundQueue, branch: string): Answer<PrNumber> {
   const { hosting } = getForge(app, repository.host);
-  const prNumber = await hosting?.findByBranch(toForgeRepository(repository), branch);
+  const prNumber = await hosting?.findByBranch(toForgeRepository(repository), branch, queue.branch);
   if (prNumber !== undefined) return prNumber;
   const where = formatRef(repository);
   const sentence =

@@ -1,4 +1,4 @@
-import type { Below, Dependency, PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
+import type { Below, PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
 import { type Entry, findEntry } from '../../engine/model/queue.ts';
 import { entriesAbove } from '../../engine/model/stack.ts';
 import type { PullRequestQuery } from '../../forge/forge.ts';
@@ -10,6 +10,8 @@ import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { type FoundQueue, findQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { type Answer, isRefusal } from '../core/refusal.ts';
+import { hasLanded } from './find-entry.ts';
+import { hideFrom, listOpenElsewhere } from './read-elsewhere.ts';
 
 /**
  * The pull requests that one is built on, as they are now. A base chain is read anew. `known` is its entry: what a text
@@ -20,11 +22,12 @@ export async function withBelow(
   app: App,
   found: FoundQueue,
   pr: PullRequestFacts,
-  known?: Entry,
-  why: 'observed' | 'submitted' = 'observed',
+  known: Entry | undefined,
+  submitter?: Caller,
 ): Promise<PullRequestFacts> {
-  const isTextNew = known === undefined || why === 'submitted';
-  const dependsOn = isTextNew ? pr.dependsOn : known.pr.dependsOn;
+  const isTextNew = known === undefined || submitter !== undefined;
+  const stated = isTextNew ? pr.dependsOn : known.pr.dependsOn;
+  const dependsOn = stated && submitter ? await hideFrom(app, found, submitter, stated) : stated;
   const isSameHead = known?.pr.headSha === pr.headSha;
   const chained = pr.baseBranch === found.queue.branch ? undefined : await findChain(app, found, pr, known);
   const numbers = [...(dependsOn ?? [])].flatMap((each) => ('number' in each ? each.number : []));
@@ -44,8 +47,10 @@ export async function withBelow(
   const waitsFor = await listOpenElsewhere(app, found, dependsOn ?? []);
   const facts = { ...pr, ...present({ dependsOn }), ...(waitsFor.length > 0 && { waitsFor }) };
   if (below.length === 0) return facts;
-  const judged = chained === undefined ? facts : { ...facts, ...(await judge(app, found, pr.number)) };
-  return withRebase(app, found, clearConflict({ ...judged, below }), read);
+  const isOnOthers = below.some(({ by }) => by !== 'ancestor');
+  const isJudged = chained !== undefined || (isOnOthers && pr.blockReasons.includes('conflict'));
+  const judged = isJudged ? { ...facts, ...(await judge(app, found, pr.number)) } : facts;
+  return withRebase(app, found, { ...(isOnOthers ? clearConflict(judged) : judged), below }, read);
 }
 
 const LONGEST_CHAIN = 100;
@@ -83,14 +88,14 @@ function keptBases({ queue }: FoundQueue, known: Entry | undefined): readonly Be
 /** One that is closed, or merged into another branch than the target, is remembered. */
 async function findChain(app: App, found: FoundQueue, { baseBranch }: PullRequestFacts, known: Entry | undefined) {
   const { hosting } = getForge(app, found.repository.host);
-  const open = await hosting?.findByBranch(toForgeRepository(found.repository), baseBranch);
+  const open = await hosting?.findByBranch(toForgeRepository(found.repository), baseBranch, found.queue.branch);
   const last = known?.pr.baseBranch === baseBranch ? known.pr.below?.find(({ by }) => by === 'base') : undefined;
   if (open !== undefined || last === undefined || last.isMerged) return open;
   const pr = await find(app, found, last.number);
   return pr?.status === 'merged' && pr.baseBranch === found.queue.branch ? undefined : last.number;
 }
 
-/** The forge judged it by the rules of its base, where there may be none. */
+/** The forge judged it by the rules of its base, where there may be none, or named a conflict and no review. */
 // SPEC O40
 async function judge(app: App, { repository, queue }: FoundQueue, number: PrNumber) {
   const { hosting } = getForge(app, repository.host);
@@ -99,9 +104,9 @@ async function judge(app: App, { repository, queue }: FoundQueue, number: PrNumb
 
 /** It is applied to what is below it, where it need not conflict. */
 function clearConflict(pr: PullRequestFacts): PullRequestFacts {
-  const isOnlyConflict = pr.blockReasons.length === 1 && pr.blockReasons[0] === 'conflict';
-  if (!isOnlyConflict || pr.below?.every(({ by }) => by === 'ancestor') !== false) return pr;
-  return { ...pr, mergeability: 'MERGEABLE', blockReasons: [] };
+  const blockReasons = pr.blockReasons.filter((reason) => reason !== 'conflict');
+  if (blockReasons.length === pr.blockReasons.length) return pr;
+  return { ...pr, mergeability: blockReasons.length === 0 ? 'MERGEABLE' : 'NOT_MERGEABLE', blockReasons };
 }
 
 async function readOne(
@@ -115,7 +120,9 @@ async function readOne(
   const pr = live?.pr ?? (await find(app, found, draft.number));
   // Merged into another branch, its commits would come to the target with the one above, without its review.
   const isInTarget = pr?.status === 'merged' && pr.baseBranch === found.queue.branch;
-  const isMerged = live === undefined && (before?.isMerged === true || isInTarget);
+  const isMerged =
+    live === undefined &&
+    (before?.isMerged === true || isInTarget || (pr !== undefined && (await hasLanded(app, found, pr))));
   const headSha = before?.headSha ?? pr?.headSha;
   const mergedInto = pr?.status === 'merged' && !isInTarget ? pr.baseBranch : undefined;
   return {
@@ -148,27 +155,6 @@ async function findAncestors(app: App, { repository, queue }: FoundQueue, pr: Pu
     const number = headSha === pr.headSha ? undefined : numbers.get(headSha);
     return number === undefined || number === pr.number ? [] : { number, by: 'ancestor' as const, headSha };
   });
-}
-
-/** Absent and forbidden read alike. */
-// SPEC O42
-async function listOpenElsewhere(
-  app: App,
-  { repository }: FoundQueue,
-  dependsOn: readonly Dependency[],
-): Promise<readonly string[]> {
-  const urls = dependsOn.flatMap((each) => ('url' in each ? each.url : []));
-  const isOpen = await Promise.all(
-    urls.map(async (url) => {
-      const { host, pathname } = new URL(url);
-      const [, owner = '', name = '', , number] = pathname.split('/');
-      const other = await app.directory.findRepository(repository.organizationId, { host, owner, name });
-      if (other === undefined || other.blockedReason !== null) return true;
-      const question = { repository: toForgeRepository(other), number: Number(number) as PrNumber, targetBranch: '' };
-      return (await getForge(app, host).findPullRequest(question))?.status !== 'merged';
-    }),
-  );
-  return urls.filter((_, index) => isOpen[index]);
 }
 
 /** The branch that it is based on was rewritten before anybody submitted it. One with newer commits than it contains is not. */

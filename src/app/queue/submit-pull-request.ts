@@ -12,21 +12,12 @@ import { foreseenText } from '../../words/foreseen.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { entryIdOf } from '../core/entry-id.ts';
-import {
-  type EntryRef,
-  type FoundQueue,
-  findQueue,
-  formatRef,
-  getForge,
-  queueNotFound,
-  runEvent,
-  toForgeRepository,
-} from '../core/find-queue.ts';
+import { type EntryRef, type FoundQueue, findQueue, formatRef, queueNotFound, runEvent } from '../core/find-queue.ts';
 import type { RunResult } from '../core/queue-host.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { requestPullRequestPoll } from '../core/request-poll.ts';
 import { type EntryView, viewEntry } from './entry-view.ts';
-import { findEndedEntry } from './find-entry.ts';
+import { findEndedEntry, hasLanded } from './find-entry.ts';
 import { findPullRequest, findTargets, readTargetBranch } from './forge-facts.ts';
 import { stopAbove, withBelow } from './read-below.ts';
 import { refuseUnchanged } from './refuse-unchanged.ts';
@@ -71,7 +62,7 @@ async function prepare(app: App, caller: Caller, input: SubmitPullRequest): Answ
   ]);
   if (read === undefined) return pullRequestNotFound(input);
   const known = findEntry(found.queue, read.number);
-  const pr = await withBelow(app, found, read, known, 'submitted');
+  const pr = await withBelow(app, found, read, known, caller);
   if (pr.status !== 'open') return notEnqueueable(pr, input.targetBranch);
   // SPEC E16
   if (input.sha !== undefined && input.sha !== pr.headSha) {
@@ -195,17 +186,6 @@ async function submitOne(app: App, caller: Caller, input: SubmitPullRequest): An
   if (entry === undefined) return queueNotFound(input);
   const view = viewEntry(found.id, queue, entry);
   return result.outcome.kind === 'ignored' ? { ...view, note: `Nothing changed. ${result.outcome.detail}` } : view;
-}
-
-/** Only the record tells of a squash or rebase: a submission repeated after a lost answer lands nothing twice. */
-// SPEC E19
-async function hasLanded(app: App, found: FoundQueue, pr: PullRequestFacts): Promise<boolean> {
-  const entry = await findEndedEntry(app, found, pr.number);
-  if (entry?.state !== 'MERGED' || entry.landed === undefined || entry.pr.headSha !== pr.headSha) return false;
-  const repository = toForgeRepository(found.repository);
-  const forge = getForge(app, repository.host);
-  const head = await forge.findBranchHead(repository, found.queue.branch);
-  return head !== undefined && forge.isAncestor({ repository, ancestor: entry.landed.sha, descendant: head });
 }
 
 /** A forge may leave out of the meant facts what only a direct merge needs. */

@@ -54,8 +54,8 @@ export interface PullRequestFacts {
   readonly dependsOn?: readonly Dependency[];
 }
 
-/** The text of the pull request states it with `Depends-On`. */
-export type Dependency = { readonly number: PrNumber } | { readonly url: string };
+/** The text of the pull request states it with `Depends-On`. Who submitted it may not read a hidden one. */
+export type Dependency = { readonly number: PrNumber } | { readonly url: string; readonly isHidden?: true };
 
 /**
  * `base`: its head branch is the base of the other. `stated`: the other's text names it. `ancestor`: the other's head

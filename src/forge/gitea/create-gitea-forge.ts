@@ -114,10 +114,11 @@ function createHosting(tools: FactsTools, landed: LandedPulls, testBranchPrefix:
     identify: async (repository) => identityOf(await client.resolve(repository)),
     poll: poller.poll,
     ...bound(client, { findById, readChecks, findPermission, writeCheck, retarget }),
-    async findByBranch(repository, branch) {
+    async findByBranch(repository, branch, wanted) {
       const asked = { repository, path: '/pulls', query: { state: 'open' } };
       const pulls = await client.list<PullData>(asked, MAX_PULL_PAGES);
-      return pulls.find(({ head, base }) => head.ref === branch && head.repo_id === base.repo_id)?.number;
+      const own = pulls.filter(({ head, base }) => head.ref === branch && head.repo_id === base.repo_id);
+      return (own.find(({ base }) => base.ref === wanted) ?? own[0])?.number;
     },
     ...bound(tools, {
       findPullRequests,

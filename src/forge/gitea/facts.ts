@@ -220,7 +220,7 @@ export function listReviews(
   return client.list<ReviewData>({ repository, path: `/pulls/${number}/reviews` }, MAX_REVIEW_PAGES);
 }
 
-async function reviewReasons(
+export async function reviewReasons(
   client: GiteaClient,
   repository: ForgeRepository,
   { number }: PullData,

@@ -1,7 +1,7 @@
-import { judgementIn, notReady, READY, type Readiness } from '../hosted/readiness.ts';
+import { alsoBlockedBy, hidesReviews, judgementIn, notReady, READY, type Readiness } from '../hosted/readiness.ts';
 import type { TargetJudgement, TargetQuestion } from '../hosting.ts';
-import type { ProtectionData, ReviewData } from './api/data.ts';
-import { type FactsTools, factsOfPull, findPull, listReviews } from './facts.ts';
+import type { ProtectionData, PullData, ReviewData } from './api/data.ts';
+import { type FactsTools, factsOfPull, findPull, listReviews, reviewReasons } from './facts.ts';
 import { findPermission } from './people.ts';
 
 /** Gitea decides by the base which reviews are official, at the time of the review, so that alone says too little. */
@@ -10,7 +10,7 @@ export async function judgeForTarget(tools: FactsTools, question: TargetQuestion
   const { repository, number, targetBranch } = question;
   const pull = await findPull(tools.client, repository, number);
   if (pull === undefined || pull.state === 'closed') return notReady('closed');
-  if (pull.base.ref === targetBranch) return judgementIn(await factsOfPull(tools, repository, pull), targetBranch);
+  if (pull.base.ref === targetBranch) return judgeBased(tools, question, pull);
   if (pull.draft === true) return notReady('draft');
   const rules = await tools.rules.read(repository, targetBranch);
   if (rules === undefined) return notReady('other');
@@ -19,6 +19,16 @@ export async function judgeForTarget(tools: FactsTools, question: TargetQuestion
   if (protection === undefined) return branch.protected ? notReady('other') : READY;
   const reasons = await judgeReviews(tools, question, { protection, headSha: pull.head.sha });
   return reasons ?? (protection.block_on_outdated_branch === true ? notReady('other') : READY);
+}
+
+async function judgeBased(
+  tools: FactsTools,
+  { repository, targetBranch }: TargetQuestion,
+  pull: PullData,
+): Promise<TargetJudgement> {
+  const judged = judgementIn(await factsOfPull(tools, repository, pull), targetBranch);
+  const rules = hidesReviews(judged) ? await tools.rules.read(repository, targetBranch) : undefined;
+  return rules ? alsoBlockedBy(judged, await reviewReasons(tools.client, repository, pull, rules)) : judged;
 }
 
 interface Judged {

@@ -548,7 +548,11 @@ describe('labels, checks and branches on GitHub', () => {
     assert.equal(await hosting.findByBranch(APP, 'topic'), undefined);
     const pr = await github.openPullRequest(repository, { branch: 'topic' });
     assert.equal(await hosting.findByBranch(APP, 'topic'), pr.number);
-    github.closePullRequest(pr);
+    await github.commit(repository, { branch: 'release', files: { 'r.txt': 'r' }, message: 'Begin' });
+    const other = await github.openPullRequest(repository, { branch: 'topic', base: 'release' });
+    assert.equal(await hosting.findByBranch(APP, 'topic', 'release'), other.number);
+    assert.equal(await hosting.findByBranch(APP, 'topic', 'none'), pr.number);
+    for (const each of [pr, other]) github.closePullRequest(each);
     assert.equal(await hosting.findByBranch(APP, 'topic'), undefined);
   });
 });

@@ -70,22 +70,29 @@ async function findByBranch(
   client: GithubClient,
   repository: ForgeRepository,
   branch: string,
+  base?: string,
 ): Promise<PrNumber | undefined> {
   const { data } = await client.graphql<{
     readonly repository: {
       readonly pullRequests: {
-        readonly nodes: readonly ({ readonly number: PrNumber; readonly isCrossRepository: boolean } | null)[] | null;
+        readonly nodes: readonly (FoundByBranch | null)[] | null;
       };
     };
   }>({
     repository,
     query: `query FindByBranch($owner: String!, $name: String!, $branch: String!) { repository(owner: $owner, name: $name) {
-      pullRequests(states: OPEN, headRefName: $branch, first: 100) { nodes { number isCrossRepository } } } }`,
+      pullRequests(states: OPEN, headRefName: $branch, first: 100) { nodes { number baseRefName isCrossRepository } } } }`,
     variables: { branch },
     urgency: 'read',
   });
-  const own = (data.repository.pullRequests.nodes ?? []).find((pr) => pr?.isCrossRepository === false);
-  return own?.number;
+  const own = (data.repository.pullRequests.nodes ?? []).filter((pr) => pr?.isCrossRepository === false);
+  return (own.find((pr) => pr?.baseRefName === base) ?? own[0])?.number;
+}
+
+interface FoundByBranch {
+  readonly number: PrNumber;
+  readonly baseRefName: string;
+  readonly isCrossRepository: boolean;
 }
 
 /** Answers from the cache of the client. A caller that learned of a rename clears it first. */

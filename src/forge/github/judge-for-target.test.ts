@@ -30,6 +30,7 @@ function node(...reviews: readonly (readonly [string, Sha | null])[]): ReviewedN
     isDraft: false,
     baseRefName: 'below',
     headRefOid: HEAD,
+    reviewDecision: null,
     reviewThreads: { totalCount: 1, nodes: [{ isResolved: true }] },
     latestOpinionatedReviews: { totalCount: nodes.length, nodes: [...nodes, null] },
   };
@@ -82,7 +83,7 @@ describe('a member of a stack, by the rules of the target', () => {
 });
 
 describe('stacks on GitHub', () => {
-  const world = madeOnce(() => createGithubWorld());
+  const world = madeOnce(() => createGithubWorld(undefined, { mergeability: 'lazy' }));
   let pr: PullRequest;
   const question = () => ({ repository: world.repository, number: pr.number as PrNumber });
   const judge = async () => {
@@ -123,6 +124,16 @@ describe('stacks on GitHub', () => {
     assert.deepEqual(await judge(), []);
     assert.equal(await world.forge.hosting.retarget({ ...question(), branch: 'main' }), undefined);
     assert.deepEqual(await judge(), ['reviewRequired']);
+  });
+
+  it('a dismissed approval is missing before GitHub has computed what can be merged [G175] [G176]', async () => {
+    world.fake.protect(world.app, 'main', { reviews: { ...reviews, dismissesStale: true } });
+    assert.equal(await world.forge.hosting.retarget({ ...question(), branch: 'main' }), undefined);
+    assert.deepEqual(await judge(), ['reviewRequired']);
+    world.fake.review(pr, 'eve');
+    assert.deepEqual(await judge(), []);
+    world.fake.protect(world.app, 'main', { reviews: { ...reviews, needsCodeOwners: true } });
+    assert.deepEqual(await judge(), []);
   });
 
   it('a base deleted by hand closes a pull request, which cannot be retargeted then [G175] [G176]', async () => {

@@ -1,10 +1,10 @@
 import type { Sha } from '../../lib/sha.ts';
-import { judgementIn, notReady, READY, type Readiness } from '../hosted/readiness.ts';
+import { alsoBlockedBy, hidesReviews, judgementIn, notReady, READY, type Readiness } from '../hosted/readiness.ts';
 import type { TargetJudgement, TargetQuestion } from '../hosting.ts';
 import { type FactsTools, findPullRequest } from './facts.ts';
 import type { BranchRules } from './protection.ts';
 import { isAskable, type ReviewThreads } from './pull-request-text.ts';
-import { hasOpenThread } from './readiness.ts';
+import { hasOpenThread, reviewReasons } from './readiness.ts';
 
 /** A pull request with the last opinion of each reviewer with write access. */
 export interface ReviewedNode {
@@ -12,6 +12,7 @@ export interface ReviewedNode {
   readonly isDraft: boolean;
   readonly baseRefName: string;
   readonly headRefOid: Sha;
+  readonly reviewDecision: string | null;
   readonly reviewThreads: ReviewThreads;
   readonly latestOpinionatedReviews: {
     readonly totalCount: number;
@@ -30,9 +31,22 @@ export async function judgeForTarget(tools: FactsTools, question: TargetQuestion
   const { repository, targetBranch } = question;
   const node = await findReviewed(tools, question);
   if (node === null || node.state !== 'OPEN') return notReady('closed');
-  if (node.baseRefName === targetBranch) return judgementIn(await findPullRequest(tools, question), targetBranch);
+  if (node.baseRefName === targetBranch) return judgeBased(tools, question, node);
   if (node.isDraft) return notReady('draft');
   return judgeReviews(node, await tools.protection.readRules(repository, targetBranch));
+}
+
+/** Right after its base has changed, GitHub has not computed yet whether it can be merged. Its reviews count at once. */
+async function judgeBased(tools: FactsTools, question: TargetQuestion, node: ReviewedNode): Promise<TargetJudgement> {
+  const { repository, targetBranch } = question;
+  const judged = judgementIn(await findPullRequest(tools, question), targetBranch);
+  if (!hidesReviews(judged)) return judged;
+  const told = reviewReasons(node);
+  if (told.length > 0) return alsoBlockedBy(judged, told);
+  const rules = await tools.protection.readRules(repository, targetBranch);
+  const isApproved = node.reviewDecision === 'APPROVED';
+  const open = isApproved ? { ...rules, approvals: 0, needsMoreThanApprovals: false } : rules;
+  return alsoBlockedBy(judged, judgeReviews(node, open).blockReasons);
 }
 
 async function findReviewed(
@@ -43,7 +57,7 @@ async function findReviewed(
   const { data } = await client.graphql<{ readonly repository: { readonly pullRequest: ReviewedNode | null } }>({
     repository,
     query: `query ReadReviews($owner: String!, $name: String!) { repository(owner: $owner, name: $name) {
-      pullRequest(number: ${number}) { state isDraft baseRefName headRefOid
+      pullRequest(number: ${number}) { state isDraft baseRefName headRefOid reviewDecision
         reviewThreads(first: 100) { totalCount nodes { isResolved } }
         latestOpinionatedReviews(first: 100, writersOnly: true) { totalCount nodes { state commit { oid } } } } } }`,
     urgency: 'read',

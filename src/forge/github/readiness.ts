@@ -68,7 +68,7 @@ export function hasOpenThread({ totalCount, nodes }: ReviewThreads): boolean {
   return resolved.length < totalCount;
 }
 
-function reviewReasons({ reviewDecision }: PullRequestNode): readonly BlockReason[] {
+export function reviewReasons({ reviewDecision }: Pick<PullRequestNode, 'reviewDecision'>): readonly BlockReason[] {
   if (reviewDecision === 'CHANGES_REQUESTED') return ['changesRequested'];
   return reviewDecision === 'REVIEW_REQUIRED' ? ['reviewRequired'] : [];
 }

@@ -25,6 +25,15 @@ export function judgementIn(facts: PullRequestFacts | undefined, targetBranch: s
   return { mergeability, blockReasons, failingChecks, awaitedChecks };
 }
 
+/** A forge that finds a conflict, or has not looked for one yet, says nothing about reviews. */
+export function hidesReviews({ mergeability, blockReasons }: TargetJudgement): boolean {
+  return mergeability === 'IN_PROGRESS' || (blockReasons.length === 1 && blockReasons[0] === 'conflict');
+}
+
+export function alsoBlockedBy(judged: TargetJudgement, reasons: readonly BlockReason[]): TargetJudgement {
+  return reasons.length === 0 ? judged : { ...judged, ...notReady(...judged.blockReasons, ...reasons) };
+}
+
 /** The state of a pull request whose open requirements are these. Undefined if there are none. */
 export function blockedBy(reviews: readonly BlockReason[], checks: CheckBlock): Readiness | undefined {
   const reasons = [...reviews, ...checks.reasons];
