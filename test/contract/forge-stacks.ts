@@ -98,7 +98,7 @@ export function stackContract(name: string, createWorld: () => Promise<StackWorl
       assert.deepEqual(await judge(lower), { mergeability, blockReasons, failingChecks, awaitedChecks });
     });
 
-    test('based on the target, a missing review is named beside a conflict [G175] [G177]', async () => {
+    test('based on the target, a missing review is named beside a conflict [G179]', async () => {
       const [target, branch] = [`release-${randomUUID()}`, `change-${randomUUID()}`];
       for (const name of [target, branch]) await world.createBranch(name, base);
       await world.commit(branch, { files: { 'a.txt': 'mine\n' } });

@@ -21,6 +21,7 @@ export async function judgeForTarget(tools: FactsTools, question: TargetQuestion
   return reasons ?? (protection.block_on_outdated_branch === true ? notReady('other') : READY);
 }
 
+// SPEC G179
 async function judgeBased(
   tools: FactsTools,
   { repository, targetBranch }: TargetQuestion,

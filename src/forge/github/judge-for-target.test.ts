@@ -126,7 +126,7 @@ describe('stacks on GitHub', () => {
     assert.deepEqual(await judge(), ['reviewRequired']);
   });
 
-  it('a dismissed approval is missing before GitHub has computed what can be merged [G175] [G176]', async () => {
+  it('a dismissed approval is missing before GitHub has computed what can be merged [G179]', async () => {
     world.fake.protect(world.app, 'main', { reviews: { ...reviews, dismissesStale: true } });
     assert.equal(await world.forge.hosting.retarget({ ...question(), branch: 'main' }), undefined);
     assert.deepEqual(await judge(), ['reviewRequired']);

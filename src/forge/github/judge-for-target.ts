@@ -37,6 +37,7 @@ export async function judgeForTarget(tools: FactsTools, question: TargetQuestion
 }
 
 /** Right after its base has changed, GitHub has not computed yet whether it can be merged. Its reviews count at once. */
+// SPEC G179
 async function judgeBased(tools: FactsTools, question: TargetQuestion, node: ReviewedNode): Promise<TargetJudgement> {
   const { repository, targetBranch } = question;
   const judged = judgementIn(await findPullRequest(tools, question), targetBranch);
