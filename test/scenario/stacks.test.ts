@@ -60,6 +60,15 @@ describe('a stack', () => {
     `;
   }
 
+  story('costs two runs more on a head that never passed: its test, and the repetition of the failure [V66] [V73]')`
+    with batch=false confirmFailures=AUTO
+    stack A B C D E; together A[x] B[x] C[x] D[x] E[x]
+    fail ABCDE tests=t                      → testing ~ABC ~ABC+DE HEAD
+    pass HEAD; fail ~ABC tests=t; pass ~AB  → testing ~AB+C
+    fail ~AB+C tests=t                      → testing ~AB+C
+    fail ~AB+C tests=t                      → AB=merged C=failed DE=waiting; runs ABCDE HEAD ~ABC ~ABC+DE ~AB ~AB+C ~AB+C
+  `;
+
   story('goes on with its upper part where that caused the failure, and sets that failed are skipped [B7]')`
     with optimizationMode=BISECTION_SKIP_REDUNDANT_TESTS batch=true batchingMinSize=5
     stack A B C D E; together A B C D E; fail ABCDE → testing ~ABC
