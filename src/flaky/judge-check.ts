@@ -200,6 +200,12 @@ function findGap(
   return yet(`The results of the last pass of this check came in ${before} uploads, these in ${now}.`);
 }
 
+/** Every test of the last pass ran, so that no failure hides behind those that the reports name. */
+// SPEC B20
+export function ranWhole({ lastPass, results, isOfSeveralRuns }: CheckFacts): boolean {
+  return results?.isWhole === true && !isOfSeveralRuns && findGap(lastPass, results) === undefined;
+}
+
 /**
  * Some frameworks stop at the first failure and list the rest as skipped. A test that ran in the last pass must run
  * now.

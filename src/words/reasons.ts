@@ -63,7 +63,7 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
       : `${other(facts)} is urgent and goes first. It is tested again behind that one.`,
   TESTS_RESTARTED_BY_USER: (facts) => `Its tests were restarted${by(facts)}.`,
   TESTS_RESTARTED_BY_API_REQUEST: (facts) => `Its tests were restarted${by(facts)} over the API.`,
-  TEST_RUN_INCONCLUSIVE: 'CI ended its checks without a result. They run again.',
+  TEST_RUN_INCONCLUSIVE: (facts) => inconclusiveText(facts),
   TEST_RUN_REPEATED: (facts) => repetitionText(facts),
   IMPACTED_TARGETS_CHANGED: (facts) =>
     `${facts.prNumber === undefined ? 'Its impacted targets' : `The impacted targets of #${facts.prNumber}`} changed. It is tested again.`,
@@ -87,8 +87,12 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
     facts.candidate === undefined
       ? 'The queue left ADAPTIVE, which tested it ahead of its turn. It is tested when its turn comes.'
       : `Its batch failed ${failing(facts)}. Sluice splits the batch to find the pull request that caused it.`,
-  BISECTION_TEST_RUN_PASSED: 'Its run passed, so it is cleared. It is back in the queue and lands in its turn.',
-  TEST_RUN_STARTED: 'Its test run started.',
+  BISECTION_TEST_RUN_PASSED: ({ asked }) =>
+    asked === undefined
+      ? 'Its run passed, so it is cleared. It is back in the queue and lands in its turn.'
+      : `It passes ${theTests(asked)}, so the failure is not its own. It is back in the queue, and all tests run before it lands.`,
+  TEST_RUN_STARTED: ({ asked }) =>
+    asked === undefined ? 'Its test run started.' : `A probe started: a run of ${theTests(asked)} alone.`,
   TEST_RUN_PASSED: (facts) => `All required checks passed.${waiverText(facts)}`,
   SUCCESSOR_TEST_RUN_PASSED: 'A pull request behind it passed together with it.',
   SUCCESSOR_TEST_RUN_WITHDRAWN:
@@ -185,6 +189,20 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
     advice: `If it belongs on ${branch}, change its base back. Then submit it again.`,
   }),
 };
+
+/** "test_a and test_b" */
+function theTests(asked: readonly string[]): string {
+  return listOf(asked.slice(0, NAMED));
+}
+
+const NAMED = 3;
+
+function inconclusiveText({ asked, isContradicted }: Facts): string {
+  if (asked === undefined) return 'CI ended its checks without a result. They run again.';
+  return isContradicted
+    ? `Runs of ${theTests(asked)} alone contradict the run of all tests, which is repeated.`
+    : `A run of ${theTests(asked)} alone gave no answer. All tests run.`;
+}
 
 export function tellChange(change: Change): Told {
   const told = tell(change);

@@ -150,6 +150,8 @@ function findDoubt({ ci, chronicle, repository: { git } }: Evidence, candidate: 
   if (waived.length > 0 && pass.by !== 'own_run') return 'it passed by a waiver of another';
   const head = members[0]?.headSha;
   switch (pass.by) {
+    case 'question':
+      return 'only a few tests ran';
     case 'nothing_required':
       return required.names.length === 0 ? undefined : 'checks were required';
     case 'own_run':

@@ -1,6 +1,7 @@
 import { isNewFlake } from '../../engine/line/new-flakes.ts';
 import { type Candidate, compositionOf } from '../../engine/model/candidate.ts';
 import { isAwaited, MAX_JUDGED_TESTS, MAX_REPETITIONS } from '../../engine/model/judgement.ts';
+import { checkOfProbe } from '../../engine/model/question.ts';
 import { areSameChecks } from '../../engine/model/required.ts';
 import { candidatesOf } from '../../engine/model/roster.ts';
 import type { CheckFacts, FailedTest, LastPass, OtherRun } from '../../flaky/judge-check.ts';
@@ -20,10 +21,13 @@ import { type EffectRun, numbersOf } from './effect-run.ts';
 interface Question {
   readonly check: string;
   readonly conclusion: CheckFacts['conclusion'];
+  /** Reports that name no check count: no failure is excused by them. */
+  readonly isProbe?: boolean;
 }
 
 export async function collectCheckFacts(run: EffectRun, candidate: Candidate, of: Question): Promise<CheckFacts> {
   const { check, conclusion } = of;
+  const isProbe = candidate.question !== undefined;
   const { app, found } = run;
   const repository = await app.directory.findRepositoryById(found.repositoryId);
   const candidateId = candidateIdOf(found.id, candidate.number);
@@ -31,7 +35,7 @@ export async function collectCheckFacts(run: EffectRun, candidate: Candidate, of
   // poll.
   const reportedAt = candidate.checks.find(({ name }) => name === check)?.reportedAt;
   const isWaiting = await app.store.uploads.hasWaiting(found.repositoryId, candidateId, check, reportedAt);
-  const results = await findResults(run, candidateId, of);
+  const results = await findResults(run, candidateId, { ...of, isProbe });
   const loaded = { results, plannedAt: candidate.plannedAt };
   const tests = repository === undefined ? new Map() : await loadTests(run, repository, loaded);
   return {
@@ -42,7 +46,7 @@ export async function collectCheckFacts(run: EffectRun, candidate: Candidate, of
     isOfSeveralRuns: await isOfSeveralRuns(run, candidate, { check, results }),
     results,
     lastPass: await findLastPass(run, candidate, check),
-    others: await findOtherRuns(run, candidate, of),
+    others: isProbe ? [] : await findOtherRuns(run, candidate, of),
     repetitionsLeft: MAX_REPETITIONS - (candidate.repeats?.length ?? 0),
     admittedAt: await findAdmission(run, candidate),
     tests,
@@ -51,9 +55,10 @@ export async function collectCheckFacts(run: EffectRun, candidate: Candidate, of
 }
 
 // SPEC U64
-async function findResults({ app, found }: EffectRun, candidateId: string, { check, conclusion }: Question) {
+async function findResults({ app, found }: EffectRun, candidateId: string, { check, conclusion, isProbe }: Question) {
   const find = (name: string) => app.store.testIngest.findCheckResults(found.repositoryId, candidateId, name);
-  const [own, other] = [await find(check), conclusion === 'SUCCESS' ? await find(ANY_CHECK) : undefined];
+  const isOfAny = conclusion === 'SUCCESS' || isProbe === true;
+  const [own, other] = [await find(check), isOfAny ? await find(ANY_CHECK) : undefined];
   return other === undefined ? own : mergeResults(own, other);
 }
 
@@ -83,8 +88,9 @@ function isOfTree(other: Candidate, { number, commit, required, checks }: Candid
 }
 
 /** The built-in runner stores the reports before it reports the result of the check. */
-function isOfRunner({ checks }: EffectRun, { required }: Candidate, check: string): boolean {
-  return required?.commands !== '' && checks.some(({ name }) => name === check);
+function isOfRunner({ checks }: EffectRun, { required, question }: Candidate, check: string): boolean {
+  const plain = question === undefined ? check : checkOfProbe(check);
+  return required?.commands !== '' && checks.some(({ name }) => name === plain);
 }
 
 /** The built-in runner stores the reports of a run before the next one begins. Other uploads do not say their run. */
@@ -104,14 +110,15 @@ async function isOfSeveralRuns(
 // SPEC V49
 async function findLastPass(
   { app, found }: EffectRun,
-  { lastPasses = [] }: Candidate,
+  { lastPasses = [], question }: Candidate,
   check: string,
 ): Promise<LastPass | null> {
-  const last = lastPasses.find((pass) => pass.check === check);
+  const plain = question === undefined ? check : checkOfProbe(check);
+  const last = lastPasses.find((pass) => pass.check === plain);
   if (last === undefined) return null;
   const id = candidateIdOf(found.id, last.candidate);
-  const isWaiting = await app.store.uploads.hasWaiting(found.repositoryId, id, check);
-  const results = await app.store.testIngest.findCheckResults(found.repositoryId, id, check);
+  const isWaiting = await app.store.uploads.hasWaiting(found.repositoryId, id, plain);
+  const results = await app.store.testIngest.findCheckResults(found.repositoryId, id, plain);
   if (results !== undefined) return { ...results, isWaiting };
   return isWaiting ? { isWaiting, isWhole: false, uploadIds: [], testNos: [] } : null;
 }

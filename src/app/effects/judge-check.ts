@@ -3,10 +3,12 @@ import { type Candidate, type CandidateNumber, compositionOf } from '../../engin
 import type { Check } from '../../engine/model/check.ts';
 import type { JudgeCheck } from '../../engine/model/effect.ts';
 import type { CheckJudged } from '../../engine/model/event.ts';
-import { isAwaited, isWaived, JUDGEMENT_MS, type JudgementFinding } from '../../engine/model/judgement.ts';
+import { isAwaited, isWaived, JUDGEMENT_MS, type JudgementFinding, NOT_JUDGED } from '../../engine/model/judgement.ts';
+import { askedIn, type Question } from '../../engine/model/question.ts';
 import { findCandidate } from '../../engine/model/queue.ts';
 import { type FailedTest, MAX_SIGNATURE } from '../../engine/model/signature.ts';
-import { type CheckFacts, type CheckJudgement, judgeCheck as judgeFacts } from '../../flaky/judge-check.ts';
+import { answerQuestion } from '../../flaky/answer-question.ts';
+import { type CheckFacts, type CheckJudgement, judgeCheck as judgeFacts, ranWhole } from '../../flaky/judge-check.ts';
 import { ANY_CHECK } from '../../storage/test-ingest.ts';
 import type { App } from '../core/app.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
@@ -67,12 +69,34 @@ async function judgeNow(
   const isComplete = facts.isComplete || isOver || app.clock.now() >= (effect.reportsUntil ?? effect.until);
   // In the end a passed check is judged by the results that are there.
   const isWaiting = facts.isWaiting && !(isOver && conclusion === 'SUCCESS');
+  if (candidate.question !== undefined) {
+    const answer = await answerOf(run, candidate.question, { ...facts, check: effect.check, isComplete, isWaiting });
+    return answer === undefined && isOver ? { ...NOT_JUDGED, answer: 'none' } : answer;
+  }
   const judgement = judgeFacts({ ...facts, isComplete, isWaiting });
   if (judgement.kind === 'open' && !isOver) return undefined;
   const hasReports = facts.results !== undefined && !facts.isWaiting;
   const reportsAfterMs = Math.max(0, app.clock.now() - check.reportedAt);
   const failed = conclusion === 'FAILURE' && hasReports ? signatureIn(run, facts, judgement) : {};
   return { ...toFinding(judgement), ...failed, ...(hasReports && { reportsAfterMs }) };
+}
+
+/** Undefined where more results are waited for. */
+async function answerOf(
+  { app, found }: EffectRun,
+  question: Question,
+  { check, ...facts }: CheckFacts & { readonly check: string },
+): Promise<JudgementFinding | undefined> {
+  const tests = askedIn(question, check);
+  const { known } = await app.store.testIngest.load(
+    found.repositoryId,
+    tests.map(({ id }) => id),
+  );
+  const numbers = new Map(known.map(({ test }) => [test.id, test.no]));
+  const asked = tests.map(({ id }) => ({ testId: id, testNo: numbers.get(id) }));
+  const { kind, failed } = answerQuestion({ ...facts, asked });
+  const signature = tests.filter(({ id }) => failed.includes(id));
+  return kind === 'open' ? undefined : { ...NOT_JUDGED, answer: kind, signature };
 }
 
 function toFinding({ kind, reason, tests, failing }: CheckJudgement): JudgementFinding {
@@ -83,9 +107,10 @@ function toFinding({ kind, reason, tests, failing }: CheckJudgement): JudgementF
 // SPEC V68, V74
 function signatureIn(
   { found }: EffectRun,
-  { results, lastPass }: CheckFacts,
+  facts: CheckFacts,
   { tests }: CheckJudgement,
-): Pick<JudgementFinding, 'signature' | 'isBuild'> {
+): Pick<JudgementFinding, 'signature' | 'isBuild' | 'isWhole'> {
+  const { results, lastPass } = facts;
   const isHonored = found.queue.settings.honorQuarantine === 'ON';
   const known = lastPass?.isWhole === true && lastPass.testNos.length > 0 ? new Set(lastPass.testNos) : undefined;
   const numbers = new Map(results?.failing.map(({ testId, testNo }) => [testId, testNo]));
@@ -96,7 +121,7 @@ function signatureIn(
       const isNew = known?.has(numbers.get(id) ?? -1) === false;
       return { id, name: name.slice(0, MAX_NAME), ...(isNew && { isNew }) };
     });
-  return { signature, ...(tests.length === 0 && { isBuild: true }) };
+  return { signature, ...(tests.length === 0 && { isBuild: true }), ...(ranWhole(facts) && { isWhole: true }) };
 }
 
 /** A queue keeps names to show them. */

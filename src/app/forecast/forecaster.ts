@@ -134,8 +134,8 @@ function paceOf(queue: Queue, ended: readonly Candidate[], now: Instant): Pace {
 
 /** Passes taken over from others, and timeouts, say nothing about durations. */
 function runOf(candidate: Candidate): PastRun[] {
-  const { members, testingSince, pass, failure, checks, purpose } = candidate;
-  if (testingSince === undefined || purpose.kind === 'head') return [];
+  const { members, testingSince, pass, failure, checks, purpose, question } = candidate;
+  if (testingSince === undefined || purpose.kind === 'head' || question !== undefined) return [];
   const isFailure = failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED';
   const endedAt = pass?.by === 'own_run' ? pass.at : isFailure ? failure.at : cutOffAt(candidate);
   if (endedAt === undefined) return [];

@@ -113,7 +113,7 @@ async function readPiece(
         begin,
         {
           ...countConclusions(conclusions.get(begin) ?? []),
-          runs: runs.filter((run) => runMs(run) > 0).length,
+          runs: runs.filter((run) => run.question === undefined && runMs(run) > 0).length,
           reused: runs.filter(({ pass }) => pass?.by === 'reused_run').length,
           ciMs: runs.reduce((sum, run) => sum + runMs(run), 0),
         },

@@ -1,5 +1,6 @@
 import type { CandidateNumber } from '../../engine/model/candidate.ts';
 import type { Check } from '../../engine/model/check.ts';
+import { checkOfProbe } from '../../engine/model/question.ts';
 import { appFor } from '../../engine/model/required.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { CandidateRow } from '../../storage/queues.ts';
@@ -48,9 +49,10 @@ export async function reportCheck(app: App, caller: Caller, input: ReportCheck):
 /** A required check may name its app, and a token does not prove which app uses it. */
 // SPEC C31, G125
 function refuseReporter({ checks }: Repository, row: CandidateRow, name: string): Refusal | undefined {
-  const { required } = decodeCandidate(row);
+  const { required, question } = decodeCandidate(row);
+  const plain = question === undefined ? name : checkOfProbe(name);
   const app = required && appFor(required, name);
-  const isOwn = required?.commands !== '' && checks.some((check) => check.name === name);
+  const isOwn = required?.commands !== '' && checks.some((check) => check.name === plain);
   if (!isOwn && app === undefined) return undefined;
   const why = isOwn
     ? 'which Sluice runs itself: nobody else can report its result'

@@ -142,7 +142,8 @@ function runsWithoutPass(byEntry: ReadonlyMap<string, readonly TransitionRow[]>)
 async function readFailedRun(app: App, repository: Repository, id: string): Promise<FailedRun | undefined> {
   const row = await app.store.queueRecords.findCandidateById(id);
   const candidate = row && decodeCandidate(row);
-  if (candidate?.failure?.reason !== 'TEST_RUN_REQUIRED_STATUS_FAILED') return undefined;
+  if (candidate?.failure?.reason !== 'TEST_RUN_REQUIRED_STATUS_FAILED' || candidate.question !== undefined)
+    return undefined;
   const { failure, checks } = candidate;
   const testIds = new Set<string>();
   let isExcused = true;

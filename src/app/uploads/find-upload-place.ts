@@ -1,3 +1,4 @@
+import { checkOfProbe } from '../../engine/model/question.ts';
 import { type TestedTree, testedTree } from '../../flaky/core/run.ts';
 import type { PlaceQuestion, UploadPlace } from '../../flaky/upload-place.ts';
 import { Fault } from '../../lib/fault.ts';
@@ -35,8 +36,9 @@ export async function findUploadPlace(app: App, question: PlaceQuestion): Promis
 
 // SPEC F86
 function treeOf(row: CandidateRow | undefined, isOfRunner: boolean): TestedTree | null {
-  const { commit, required } = row === undefined ? {} : decodeCandidate(row);
-  return commit === undefined ? null : testedTree(commit.tree, isOfRunner ? required?.commands : undefined);
+  const { commit, required, question } = row === undefined ? {} : decodeCandidate(row);
+  const scope = question && 'probe';
+  return commit === undefined ? null : testedTree(commit.tree, isOfRunner ? required?.commands : undefined, scope);
 }
 
 // SPEC U46
@@ -61,9 +63,12 @@ async function findCandidate(
 /** GitHub names a job "workflow / job", and its check "job". */
 // SPEC U64
 function checkNamed(row: CandidateRow, jobName: string | null): string | null {
-  const { required, checks } = decodeCandidate(row);
+  const { required, checks, question } = decodeCandidate(row);
+  // The job of a probe may have the name that it has in other runs.
+  const knownAs = (name: string) => (question === undefined ? [name] : [name, checkOfProbe(name)]);
+  const isNamed = (name: string) => jobName === name || jobName?.endsWith(` / ${name}`) === true;
   for (const names of [required?.names ?? [], checks.map(({ name }) => name)]) {
-    const named = names.filter((name) => jobName === name || jobName?.endsWith(` / ${name}`));
+    const named = names.filter((name) => knownAs(name).some(isNamed));
     if (named.length === 1) return named[0] ?? null;
   }
   return null;

@@ -1,9 +1,11 @@
 import type { Instant } from '../../lib/clock.ts';
 import { isBeingLanded } from '../line/line.ts';
+import { concludeUnanswered, noteCost } from '../line/questions.ts';
 import { failCandidate, MAX_TRIES, passCandidate, repeatCandidate, replaceCandidate } from '../line/test-run.ts';
 import { type Candidate, failedChecks, openChecks, verdictOf, verdictOfRequired } from '../model/candidate.ts';
-import type { Check } from '../model/check.ts';
+import type { Check, CheckVerdict } from '../model/check.ts';
 import { isAwaited, JUDGEMENT_MS, MAX_REPETITIONS, NOT_JUDGED, NOTHING_FAILED } from '../model/judgement.ts';
+import { withAnswer } from '../model/question.ts';
 import type { Queue } from '../model/queue.ts';
 import { candidatesOf } from '../model/roster.ts';
 import { testingTimeout } from '../model/testing-timeout.ts';
@@ -14,16 +16,30 @@ import { keepCandidate, stillLive, type Work } from '../model/work.ts';
 // SPEC V9
 export function judge(work: Work, candidate: Candidate): void {
   const verdict = verdictOf(candidate);
-  if (verdict === 'passed') passCandidate(work, candidate, 'own_run');
+  if (candidate.question !== undefined) judgeProbe(work, candidate, verdict);
+  else if (verdict === 'passed') passCandidate(work, candidate, 'own_run');
   else if (verdict === 'inconclusive') concludeInconclusive(work, candidate);
   else if (verdict === 'flaky') concludeFlaky(work, candidate);
   else if (verdict === 'failed' && candidate.state !== 'failed') failByChecks(work, candidate);
   // A failed candidate whose checks run again is reopened by the plan, as soon as a slot is free.
 }
 
+// SPEC B18
+function judgeProbe(work: Work, probe: Candidate, verdict: CheckVerdict): void {
+  if (verdict === 'pending' || (verdict === 'failed' && probe.state === 'failed')) return;
+  noteCost(work, probe);
+  if (verdict === 'passed') passCandidate(work, probe, 'question');
+  else if (verdict === 'failed') failByChecks(work, probe);
+  else concludeUnanswered(work, probe);
+}
+
 /** The checks were cut off without a result. The candidate is tried again, and fails after MAX_TRIES. */
 // SPEC V3
 export function concludeInconclusive(work: Work, candidate: Candidate): void {
+  if (candidate.question !== undefined) {
+    concludeUnanswered(work, candidate);
+    return;
+  }
   if (candidate.tries >= MAX_TRIES) {
     if (candidate.state !== 'failed') failByChecks(work, candidate);
     return;
@@ -84,7 +100,9 @@ export function denyOverdue(work: Work): void {
     let { checks } = candidate;
     for (const { name, startedAt, conclusion } of overdue) {
       const of = { check: name, attempt: startedAt, at: work.at, mode: work.queue.settings.honorQuarantine };
-      checks = withFinding(checks, conclusion === 'SUCCESS' ? NOTHING_FAILED : NOT_JUDGED, of) ?? checks;
+      const found = conclusion === 'SUCCESS' ? NOTHING_FAILED : NOT_JUDGED;
+      const isProbe = candidate.question !== undefined;
+      checks = (isProbe ? withAnswer(checks, {}, of) : withFinding(checks, found, of)) ?? checks;
     }
     const judged = { ...candidate, checks };
     keepCandidate(work, judged);
@@ -154,9 +172,14 @@ function isJudging(candidate: Candidate): boolean {
 
 // SPEC V23
 export function failOverdue(work: Work): void {
-  for (const candidate of candidatesOf(work.queue)) {
+  for (const candidate of stillLive(work, candidatesOf(work.queue))) {
     const endsAt = testingEndsAt(work.queue, candidate);
     if (endsAt === undefined || work.at < endsAt) continue;
+    if (candidate.question !== undefined) {
+      noteCost(work, candidate);
+      concludeUnanswered(work, candidate);
+      continue;
+    }
     const checks = openChecks(candidate);
     const isBegun = candidate.checks.some(({ name }) => checks.includes(name));
     const automatic = work.queue.settings.testingTimeoutMinutes === null ? ({ isAutomatic: true } as const) : {};

@@ -11,6 +11,7 @@ import type { Base, Candidate, Failure } from '../model/candidate.ts';
 import { chanceAfterFailure } from '../model/learned.ts';
 import { policyOf } from '../model/policy.ts';
 import type { PrNumber } from '../model/pull-request.ts';
+import { checkOfProbe } from '../model/question.ts';
 import {
   type Because,
   type Cleared,
@@ -111,7 +112,7 @@ export function isOnDoubtfulBase(queue: Queue, candidate: Candidate): boolean {
 /** The signs of a failure: its checks or, if nothing could be tested, its reason. */
 export function signsOf(failure: Pick<Failure, 'checks' | 'reason'> | undefined): readonly string[] {
   if (failure === undefined) return [];
-  if (failure.checks.length > 0) return failure.checks;
+  if (failure.checks.length > 0) return failure.checks.map(checkOfProbe);
   return failure.reason.startsWith('START_TEST_RUN_') ? [failure.reason] : [];
 }
 

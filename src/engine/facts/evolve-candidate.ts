@@ -8,6 +8,7 @@ import { countAlike, ENOUGH, noteRemoval } from '../evidence/suspicion.ts';
 import { concludeDirectMerge, giveUpDirectMerge } from '../line/direct-merge.ts';
 import { abandon, isBeingLanded, takeOut } from '../line/line.ts';
 import { findSearch } from '../line/marks.ts';
+import { concludeUnanswered } from '../line/questions.ts';
 import { removeEntry } from '../line/remove-entry.ts';
 import { releaseFromSearch } from '../line/search-runs.ts';
 import { beginChecks, replaceCandidate } from '../line/test-run.ts';
@@ -23,6 +24,7 @@ import type {
   LandingEvent,
 } from '../model/event.ts';
 import { type Place, WAITING } from '../model/place.ts';
+import { requiredOfProbe, withAnswer } from '../model/question.ts';
 import { type Because, type Entry, findCandidate, findLiveMember, type Queue } from '../model/queue.ts';
 import { requiredChecks, type StartProblem } from '../model/required.ts';
 import { unlanded } from '../model/roster.ts';
@@ -70,7 +72,9 @@ export function evolveCandidate(work: Work, event: Exclude<CandidateEvent, Landi
 
 function build(work: Work, candidate: Candidate, { sha, tree, sources, isHeadUnproven }: CandidateBuilt): Outcome {
   if (candidate.state !== 'building') return notBuilding(candidate);
-  const required = requiredChecks(work.queue.settings, sources, work.queue.lastPasses);
+  const { question } = candidate;
+  const all = requiredChecks(work.queue.settings, sources, work.queue.lastPasses);
+  const required = question === undefined || typeof all === 'string' ? all : requiredOfProbe(all, question);
   const built: Candidate = { ...candidate, commit: { sha, tree } };
   keepCandidate(work, built);
   if (typeof required === 'string' && isBeingLanded(work.queue, built)) putOff(work, built);
@@ -111,6 +115,10 @@ interface StartFailure {
 
 /** The candidate cannot be tested at all. No other entry is to blame, and waiting does not help. */
 function failStart(work: Work, candidate: Candidate, { reason, ...more }: StartFailure): void {
+  if (candidate.question !== undefined) {
+    concludeUnanswered(work, candidate);
+    return;
+  }
   switch (candidate.purpose.kind) {
     case 'direct':
       return giveUpDirectMerge(work, candidate);
@@ -169,6 +177,10 @@ function concludeReadable(work: Work, run: Candidate): void {
 // SPEC C9, C33
 function conflict(work: Work, candidate: Candidate, { prNumber, culprit, files }: CandidateConflicted): Outcome {
   if (candidate.state !== 'building') return notBuilding(candidate);
+  if (candidate.question !== undefined && candidate.members.length === 0) {
+    concludeUnanswered(work, candidate);
+    return APPLIED;
+  }
   const entry = unlanded(work.queue, candidate.members).find((member) => member.prNumber === prNumber);
   if (entry === undefined) return ignored(`#${prNumber} is not under test in candidate ${candidate.number}.`);
   const aside = { reason: 'PREREQUISITE_MERGE_ITEM_SET_ASIDE' as const, prNumber };
@@ -206,7 +218,10 @@ function judgeCheck(work: Work, candidate: Candidate, event: CheckJudged): Outco
   if (isBeforeItsRun(candidate) || (hasPassed && isBeingLanded(work.queue, candidate))) return notAsked(event);
   const isTooLate = hasPassed && !mayTakeBack(candidate);
   const mode = work.queue.settings.honorQuarantine;
-  const checks = withFinding(candidate.checks, event, { ...event, mode, isTooLate });
+  const isProbe = candidate.question !== undefined;
+  const checks = isProbe
+    ? withAnswer(candidate.checks, event, event)
+    : withFinding(candidate.checks, event, { ...event, mode, isTooLate });
   if (checks === undefined) return notAsked(event);
   const judged = { ...candidate, checks };
   keepCandidate(work, judged);

@@ -7,6 +7,7 @@ import { alignStack } from '../line/align-stack.ts';
 import { retarget } from '../line/impact.ts';
 import { findBreachAnywhere } from '../line/invariants.ts';
 import { askEverybodyAgain, takeComputed, takeReview } from '../line/lanes.ts';
+import { resumeProbes } from '../line/questions.ts';
 import { removeEntry } from '../line/remove-entry.ts';
 import { withMode } from '../model/entry-index.ts';
 import type {
@@ -149,7 +150,8 @@ function updateQueue(work: Work, event: QueueUpdated): Outcome {
   amend(work, { state, ...withChange(event), settings: { ...queue.settings, ...others } });
   if (state !== queue.state) tellAll(work);
   if (event.state === 'RUNNING' || isWayOut(queue, event)) resumeHeld(work, event.actor);
-  const { requiredStatuses, failFastStatuses } = event.settings;
+  const { requiredStatuses, failFastStatuses, probeStatuses } = event.settings;
+  if (probeStatuses !== undefined) resumeProbes(work);
   if (requiredStatuses !== undefined || failFastStatuses !== undefined) reviewAll(work);
   if (isBusy) amend(work, { state: 'SWITCHING_MODES', modeSwitch: { to: mode, from: state } });
   else if (isSwitch) work.queue = withMode(work.queue, mode);

@@ -1,10 +1,12 @@
 import type { Instant } from '../../lib/clock.ts';
 import { judge } from '../evidence/judge.ts';
+import { stopProbes } from '../line/questions.ts';
 import type { Candidate, CandidateNumber } from '../model/candidate.ts';
 import { type Check, withReport } from '../model/check.ts';
 import type { CheckReported } from '../model/event.ts';
 import { JUDGEMENT_MS } from '../model/judgement.ts';
 import { policyOf } from '../model/policy.ts';
+import { withAnswer } from '../model/question.ts';
 import { findCandidate } from '../model/queue.ts';
 import { reportDelayMs } from '../model/report-delays.ts';
 import { appFor, isReportedBy } from '../model/required.ts';
@@ -20,6 +22,10 @@ export function report(work: Work, candidate: Candidate, { at, check }: CheckRep
   const isRequired = candidate.required?.names.includes(check.name) === true;
   const app = candidate.required && appFor(candidate.required, check.name);
   if (app !== undefined && !isReportedBy(app, check)) return ignored(notTheApp(check, app));
+  if (candidate.required?.stray?.includes(check.name)) {
+    stopProbes(work, check.name);
+    return APPLIED;
+  }
   const checks = withReport(candidate.checks, { ...check, reportedAt: at }, isRequired);
   if (checks === candidate.checks) return reportedBefore(check);
   const reported = { ...candidate, checks: askForJudgement(work, candidate, checks, check.name) };
@@ -82,14 +88,22 @@ export function askForJudgement(
   const mode = work.queue.settings.honorQuarantine;
   const index = checks.findIndex((check) => check.name === name);
   const check = checks[index];
-  if (check === undefined || !isJudgeable(candidate, check)) return checks;
+  const isProbe = candidate.question !== undefined;
+  if (check === undefined || !isJudgeable(candidate, check)) return isProbe ? unanswered(checks, check) : checks;
   const hasPassed = check.conclusion === 'SUCCESS';
-  if (mode === 'OFF' && !hasPassed && !policyOf(work.queue).confirms) return checks;
+  if (mode === 'OFF' && !hasPassed && !isProbe && !policyOf(work.queue).confirms) return checks;
   const until = work.at + JUDGEMENT_MS;
-  const reportsUntil = hasPassed ? work.at + reportDelayMs(work.queue.reportDelays, name) : until;
+  const reportsUntil = hasPassed && !isProbe ? work.at + reportDelayMs(work.queue.reportDelays, name) : until;
   const { number } = candidate;
   const attempt = check.startedAt;
   work.effects.push({ kind: 'judge_check', candidate: number, check: name, attempt, until, reportsUntil });
-  if (!hasPassed && mode !== 'ON') return checks;
+  if (!hasPassed && mode !== 'ON' && !isProbe) return checks;
   return checks.with(index, { ...check, judgement: { kind: 'awaited', until } });
+}
+
+/** Only a check of a probe that passed or failed has reports that answer. */
+// SPEC B25
+function unanswered(checks: readonly Check[], check: Check | undefined): readonly Check[] {
+  if (check?.status !== 'COMPLETED' || check.isUnconfirmed === true) return checks;
+  return withAnswer(checks, {}, { check: check.name, attempt: check.startedAt }) ?? checks;
 }

@@ -27,7 +27,9 @@ export function reviewAll(work: Work): void {
   for (const candidate of candidatesOf(work.queue)) if (isReviewable(candidate)) review(work, candidate);
 }
 
-function isReviewable({ state, failure }: Candidate): boolean {
+/** A probe reports under names that nobody requires. */
+function isReviewable({ state, failure, question }: Candidate): boolean {
+  if (question !== undefined) return false;
   return state === 'testing' || (state === 'failed' && failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED');
 }
 
@@ -39,8 +41,9 @@ function review(work: Work, candidate: Candidate): void {
 /** When the required checks of a candidate are read again; undefined while it waits for something else. */
 // SPEC C29
 export function reviewDueAt(candidate: Candidate): Instant | undefined {
-  const { state, sameTreeAs, testingSince, required, checks, reviewedAt } = candidate;
-  if (state !== 'testing' || sameTreeAs !== undefined || testingSince === undefined) return undefined;
+  const { state, sameTreeAs, testingSince, required, checks, reviewedAt, question } = candidate;
+  if (question !== undefined || state !== 'testing' || sameTreeAs !== undefined || testingSince === undefined)
+    return undefined;
   // The built-in runner reports every command that it runs.
   if (required === undefined || required.commands !== '') return undefined;
   if (checks.length === 0 || checks.some(({ status }) => status !== 'COMPLETED')) return undefined;

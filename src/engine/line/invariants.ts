@@ -37,6 +37,7 @@ export function findBreach(before: Queue, step: Step): string | undefined {
     findFirst(entries, (entry) => breachOfEntry(queue, entry)) ??
     findFirst(candidates, (candidate) => breachOfCandidate(queue, candidate)) ??
     breachOfEndings(step) ??
+    breachOfProbes(before, step) ??
     breachOfLanding(before, step)
   );
 }
@@ -74,8 +75,12 @@ function breachOfCandidate(queue: Queue, candidate: Candidate): string | undefin
   const name = `candidate ${candidate.number}`;
   if (candidate.endedAt !== undefined) return `${name} has ended and is still in the queue`;
   if (candidate.state === 'passed' && candidate.pass === undefined) return `${name} passed without a proof`;
-  if (candidate.pass?.by === 'own_run' && verdictOfRequired(candidate) !== 'passed')
+  const { pass, purpose, question } = candidate;
+  if ((pass?.by === 'own_run' || pass?.by === 'question') && verdictOfRequired(candidate) !== 'passed')
     return `${name} passed against its checks`;
+  if (pass !== undefined && (pass.by === 'question') !== (question !== undefined))
+    return `${name} passed as if other tests had run`;
+  if (question !== undefined && purpose.kind !== 'bisection') return `${name} is a probe outside a search`;
   if ((candidate.pass?.waived !== undefined) !== (candidate.pass !== undefined && waivedIn(candidate).length > 0))
     return `${name} hides what it waived`;
   if ((candidate.state === 'failed') !== (candidate.failure !== undefined)) return `${name} failed without a failure`;
@@ -93,15 +98,31 @@ function breachOfCandidate(queue: Queue, candidate: Candidate): string | undefin
   return undefined;
 }
 
-/** A pass by a waiver proves no other candidate. */
+/** A pass by a waiver or by a probe proves no other candidate. */
 function breachOfPasses(queue: Queue): string | undefined {
-  const isWaived = (candidate: Candidate | undefined) => candidate?.pass?.waived !== undefined;
-  const remembered = listOf(queue.passes).find(isWaived);
-  if (remembered !== undefined) return `candidate ${remembered.number} is remembered although it passed by a waiver`;
-  const reused = candidatesOf(queue).find(
-    ({ pass }) => pass?.by === 'reused_run' && isWaived(findCandidate(queue, pass.provenBy)),
-  );
-  return reused === undefined ? undefined : `candidate ${reused.number} passed by a waiver of another`;
+  const provesNothing = (candidate: Candidate | undefined) =>
+    candidate?.pass?.waived !== undefined || candidate?.question !== undefined;
+  const remembered = listOf(queue.passes).find(provesNothing);
+  if (remembered !== undefined) return `candidate ${remembered.number} is remembered although it proves nothing`;
+  const isOfNothing = ({ number, pass, sameTreeAs }: Candidate) =>
+    (pass?.by === 'reused_run' && provesNothing(findCandidate(queue, pass.provenBy))) ||
+    (sameTreeAs !== undefined && sameTreeAs !== number && findCandidate(queue, sameTreeAs)?.question !== undefined);
+  const reused = candidatesOf(queue).find(isOfNothing);
+  return reused === undefined ? undefined : `candidate ${reused.number} rests on one that proves nothing`;
+}
+
+/** A probe shows no more than its question: an entry that it clears was not seen to pass, and nothing is learned of it. */
+// SPEC B19
+function breachOfProbes(before: Queue, { queue, transitions, endedCandidates }: Step): string | undefined {
+  const probes = new Set<number>(endedCandidates.flatMap(({ number, question }) => (question ? number : [])));
+  const isByProbe = ({ because }: Step['transitions'][number]) => probes.has(because.candidate ?? 0);
+  const cleared = transitions.filter((each) => each.because.reason === 'BISECTION_TEST_RUN_PASSED' && isByProbe(each));
+  const proven = cleared.find(({ prNumber }) => findEntry(queue, prNumber)?.clearedBySearch !== undefined);
+  if (proven !== undefined) return `#${proven.prNumber} counts as tested by a probe`;
+  if (queue.learned.records === before.learned.records) return undefined;
+  const hasPassed = (run: Candidate | undefined) => run?.pass?.by === 'own_run';
+  const isTaught = [...endedCandidates, ...candidatesOf(queue)].some(hasPassed);
+  return isTaught ? undefined : 'the queue learned from something else than a run of all tests';
 }
 
 /** An entry leaves once and does not stay after it left. Every transition has a reason. */
@@ -128,6 +149,7 @@ function breachOfLanding(before: Queue, { queue, effects }: Step): string | unde
     const isUnderWay = before.landing !== undefined && queue.landing === before.landing;
     if (isUnderWay && before.parked === undefined) return 'two landings at once';
     if (candidate?.state !== 'passed') return `candidate ${effect.candidate} lands without having passed`;
+    if (candidate.question !== undefined) return `candidate ${effect.candidate} lands although few tests ran`;
     if (effect.expectedHead !== queue.head?.sha) return 'a landing expects another head than the one known';
     const [waiting] = unlanded(queue, candidate.beneath);
     if (waiting !== undefined && !mayVouch(queue, candidate))

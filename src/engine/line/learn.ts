@@ -25,9 +25,10 @@ export function learnDecision(work: Work, entry: Entry, outcome: 0 | 1): void {
 export function learnPass(work: Work, run: Candidate): void {
   const { number, purpose, beneath, commit, testingSince, checks, required } = run;
   const { queue, at } = work;
-  const isFlake = ({ state, failure, commit: other, number: its }: Candidate) =>
+  const isFlake = ({ state, failure, commit: other, number: its, question }: Candidate) =>
     its !== number &&
     state === 'failed' &&
+    question === undefined &&
     failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED' &&
     other?.tree === commit?.tree;
   const runs = [...candidatesOf(queue), ...listOf(queue.passes)].filter(isFlake);

@@ -24,6 +24,8 @@ export function marksOf(queue: Queue, search: Search): readonly Mark[] {
   const places = new Map(search.members.map(({ submission }, index) => [submission, index + 1]));
   const byLength = new Map<number, Candidate[]>();
   for (const run of all) {
+    // A control of probes.
+    if (run.members.length === 0) continue;
     const length = places.get(run.members.at(-1)?.submission ?? 0) ?? 0;
     byLength.set(length, [...(byLength.get(length) ?? []), run]);
   }

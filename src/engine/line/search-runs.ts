@@ -1,10 +1,12 @@
+import { present } from '../../lib/present.ts';
 import { walk } from '../../lib/sorted-list.ts';
 import { branchSubjectOf, type Candidate, compositionOf, type Member } from '../model/candidate.ts';
 import { searchNumberOf, WAITING } from '../model/place.ts';
 import type { PrNumber } from '../model/pull-request.ts';
+import { namesOf } from '../model/question.ts';
 import { type Because, type Entry, findLiveMember, type Queue } from '../model/queue.ts';
 import { runsOfSearch, unlanded } from '../model/roster.ts';
-import type { Search } from '../model/search.ts';
+import type { Asking, Search } from '../model/search.ts';
 import { entriesAbove } from '../model/stack.ts';
 import {
   addCandidate,
@@ -22,15 +24,18 @@ import { findSearch, marksOf } from './marks.ts';
 import { startCandidate } from './test-run.ts';
 
 export function keepSearch(work: Work, search: Search): void {
-  const kept = search.members.length === 0 ? [] : [search];
+  const hasEnded = search.members.length === 0;
+  const kept = hasEnded ? [] : [search];
   const bisections = work.queue.bisections.flatMap((other) => (other.number === search.number ? kept : [other]));
   amend(work, { bisections });
+  const left = hasEnded ? runsOfSearch(work.queue, search) : [];
+  for (const run of left) endCandidate(work, run, { reason: 'BISECTION_TEST_RUN_PASSED' });
 }
 
 const NEW_SEARCH = { survivors: [], cuts: [], isRestHeld: false, failedSets: [], accused: undefined };
 
 type Begun = Pick<Search, 'how' | 'base' | 'isOnHead' | 'members'> &
-  Partial<Pick<Search, 'survivors' | 'cuts' | 'failedSets' | 'signs'>>;
+  Partial<Pick<Search, 'survivors' | 'cuts' | 'failedSets' | 'signs' | 'asking'>>;
 
 /** Its members are out of the line. A search that comes from another one stands next to it. */
 export function beginSearch(work: Work, begun: Begun, from?: Search): number {
@@ -52,7 +57,7 @@ export function beginSearch(work: Work, begun: Begun, from?: Search): number {
 /** Tests the first `length` members on the survivors. Those before `from` are not under test. */
 export function startRun(
   work: Work,
-  { number, base, survivors, members }: Search,
+  { number, base, survivors, members, asking }: Search,
   {
     from = 0,
     length,
@@ -65,6 +70,7 @@ export function startRun(
     beneath: [...survivors, ...members.slice(0, from)],
     members: members.slice(from, length),
     parent: undefined,
+    ...present({ question: asking?.question }),
   });
   startCandidate(work, candidate);
 }
@@ -98,7 +104,7 @@ export function dropRuns(
 /** The first members passed. They return to the line, and the others are tested on them. */
 // SPEC B5, K8
 export function clear(work: Work, search: Search, length: number, proof: Candidate): void {
-  const { number, batch, how, isOnHead, survivors, members, cuts } = search;
+  const { number, batch, how, isOnHead, survivors, members, cuts, asking } = search;
   const cleared = members.slice(0, length);
   for (const mark of marksOf(work.queue, search)) {
     for (const run of mark.runs) {
@@ -112,14 +118,30 @@ export function clear(work: Work, search: Search, length: number, proof: Candida
     members: members.slice(length),
     cuts: cuts.flatMap((cut) => (cut > length ? cut - length : [])),
     accused: undefined,
+    ...present({ asking: asking && withPassed(asking, proof) }),
   });
-  const clearedBySearch = isOnHead && proof.pass?.waived === undefined ? batch : undefined;
-  const mark = how === 'halves' ? { clearedByPart: `${number}.1` } : { isCleared: true };
+  const isProven = proof.question === undefined && proof.pass?.waived === undefined;
+  const clearedBySearch = isOnHead && isProven ? batch : undefined;
+  // SPEC B20
+  const isCleared = proof.question === undefined || asking?.isWhole === true;
+  const mark = how === 'halves' ? { clearedByPart: `${number}.1` } : isCleared && { isCleared };
+  const asked = proof.question && namesOf(proof.question);
+  const because = { reason: 'BISECTION_TEST_RUN_PASSED' as const, candidate: proof.number, ...present({ asked }) };
   for (const entry of unlanded(work.queue, cleared)) {
     const returned = { ...entry, place: WAITING, wasTested: true, clearedBySearch, ...mark };
-    move(work, returned, { to: 'PENDING', reason: 'BISECTION_TEST_RUN_PASSED', candidate: proof.number });
+    move(work, returned, { to: 'PENDING', ...because });
   }
 }
+
+/** Notes when a probe passed: its tests can pass alone, and CI worked then. */
+export function withPassed(asking: Asking, { question, testingSince, plannedAt, pass }: Candidate): Asking {
+  if (question === undefined || pass === undefined) return asking;
+  const passed = [...(asking.passed ?? []), { since: testingSince ?? plannedAt, at: pass.at }];
+  return { ...asking, passed: passed.slice(-MOST_PASSED) };
+}
+
+/** A control of the begin of a run is still known when the run ends. */
+const MOST_PASSED = 5;
 
 /** The first members of a longer run are cleared. From now on it tests only the others. */
 function moveBeneath(work: Work, run: Candidate, cleared: readonly Member[]): void {

@@ -5,6 +5,7 @@ import { type Candidate, type CandidateNumber, type Failure, failedChecks, type 
 import { MAX_REPETITIONS, rulingOf } from '../model/judgement.ts';
 import { inLine } from '../model/place.ts';
 import { policyOf } from '../model/policy.ts';
+import { namesOf } from '../model/question.ts';
 import { type Because, type Entry, findCandidate, mayTest, type Queue } from '../model/queue.ts';
 import { areSameChecks, type RequiredChecks } from '../model/required.ts';
 import { candidatesOf, unlanded } from '../model/roster.ts';
@@ -31,7 +32,13 @@ export function startCandidate(work: Work, candidate: Candidate): void {
       continue;
     }
     if (voucherOf(work.queue, entry) !== undefined) continue;
-    move(work, entry, { to: 'TESTING', reason: 'TEST_RUN_STARTED', candidate: candidate.number });
+    const asked = candidate.question && namesOf(candidate.question);
+    move(work, entry, {
+      to: 'TESTING',
+      reason: 'TEST_RUN_STARTED',
+      candidate: candidate.number,
+      ...present({ asked }),
+    });
   }
 }
 
@@ -47,7 +54,8 @@ export function beginChecks(work: Work, candidate: Candidate, required: Required
     return;
   }
   // The head passed once. Its test asks whether it still passes.
-  const isReusing = work.queue.settings.reusePassedTrees && candidate.purpose.kind !== 'head';
+  const { purpose, question } = candidate;
+  const isReusing = work.queue.settings.reusePassedTrees && purpose.kind !== 'head' && question === undefined;
   const proof = isReusing ? findEqualTree(work.queue, built) : undefined;
   if (proof?.pass !== undefined) passCandidate(work, built, 'reused_run', proof);
   // A repetition is to run beside the others of its tree.
@@ -187,9 +195,9 @@ export function replaceCandidate(
   tries: number,
   repeats = tries === 0 ? undefined : candidate.repeats,
 ): void {
-  const { purpose, base, beneath, members, parent } = candidate;
+  const { purpose, base, beneath, members, parent, question } = candidate;
   endCandidate(work, candidate, because);
-  const plan = { purpose, base, beneath, members, parent, ...present({ repeats }) };
+  const plan = { purpose, base, beneath, members, parent, ...present({ repeats, question }) };
   const next = addCandidate(work, plan, { place: candidate.place, tries });
   for (const entry of unlanded(work.queue, members)) {
     const own = purpose.kind === 'bisection' ? entry : { ...entry, place: inLine(next) };

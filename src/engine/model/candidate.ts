@@ -127,7 +127,8 @@ interface BuiltCommit {
 
 export interface Pass {
   readonly at: Instant;
-  readonly by: 'own_run' | 'nothing_required' | 'reused_run' | 'head_checks';
+  /** question: only the tests of its question ran. */
+  readonly by: 'own_run' | 'question' | 'nothing_required' | 'reused_run' | 'head_checks';
   /** The candidate whose run proved the tree, and its commit. It is another candidate only if `by` is `reused_run`. */
   readonly provenBy: CandidateNumber;
   readonly provenSha: Sha;

@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
-import { isAwaited, type Judgement, rulingOf } from './judgement.ts';
+import { type Answer, isAwaited, type Judgement, rulingOf } from './judgement.ts';
 import type { Signature } from './signature.ts';
 
 export const CHECK_STATUSES = ['QUEUED', 'IN_PROGRESS', 'COMPLETED'] as const;
@@ -45,6 +45,10 @@ export interface Check extends Reporter {
   readonly hasUploads?: true;
   /** Absent until the reports of the failed check were read, or it is too late for that. */
   readonly signature?: Signature;
+  /** Of a failed check: every test of the last landed pass ran. */
+  readonly isWhole?: true;
+  /** The answer of the reports of a probe. */
+  readonly answer?: Answer;
   /** Its reports came and hold no failed test: something before the tests failed. */
   readonly isBuild?: true;
   /** How long after the result its reports were there. */
@@ -59,6 +63,7 @@ export type CheckVerdict = 'pending' | 'passed' | 'failed' | 'inconclusive' | 'f
 // SPEC V22, G173
 export function verdictOfCheck(check: Check | undefined): CheckVerdict {
   if (check?.status !== 'COMPLETED' || check.isUnconfirmed === true) return 'pending';
+  if (check.answer !== undefined) return check.answer === 'none' ? 'inconclusive' : check.answer;
   const ruling = rulingOf(check);
   if (ruling?.isRepeat) return 'flaky';
   switch (check.conclusion) {

@@ -43,7 +43,13 @@ export interface JudgementFinding {
   /** The failed tests of a failed check. Absent if they are not known. */
   readonly signature?: Signature;
   readonly isBuild?: true;
+  readonly isWhole?: true;
+  /** Of a probe. */
+  readonly answer?: Answer;
 }
+
+/** All tests of the question ran and passed, or one failed, or neither. */
+export type Answer = 'passed' | 'failed' | 'none';
 
 export type Judgement =
   /** The check is pending until it is judged, at the latest until this instant. */

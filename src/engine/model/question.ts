@@ -1,3 +1,8 @@
+import type { Instant } from '../../lib/clock.ts';
+import { percentile } from '../../lib/percentile.ts';
+import { present } from '../../lib/present.ts';
+import type { Check } from './check.ts';
+import type { JudgementFinding } from './judgement.ts';
 import type { RequiredChecks } from './required.ts';
 import type { Signature } from './signature.ts';
 
@@ -47,3 +52,65 @@ export function requiredOfProbe(required: RequiredChecks, question: Question): R
     stray,
   };
 }
+
+/** The memory of a queue about its probes. */
+export interface Probing {
+  /** How long the latest ones took, in percent of a run. */
+  readonly percents: readonly number[];
+  /** A required check reported on a probe: the queue asks no more until `probeStatuses` is set again. */
+  readonly stray?: { readonly check: string; readonly at: Instant };
+}
+
+export const NOTHING_PROBED: Probing = { percents: [] };
+
+const REMEMBERED = 20;
+const ENOUGH = 5;
+const DEAR = 60;
+
+export function withCost({ percents, ...probing }: Probing, percent: number): Probing {
+  return { ...probing, percents: [...percents, percent].slice(-REMEMBERED) };
+}
+
+/** Probes cost about as much as runs of all tests. */
+// SPEC B23
+export function isDear({ percents }: Probing): boolean {
+  const sorted = percents.toSorted((a, b) => a - b);
+  return percents.length >= ENOUGH && (percentile(sorted, 50) ?? 0) > DEAR;
+}
+
+/** Probes answered lately, at a fraction of a run. */
+// SPEC K33
+export function hasProbes(probing: Probing): boolean {
+  return probing.percents.length > 0 && probing.stray === undefined && !isDear(probing);
+}
+
+/** Each search that could have asked makes the queue forget one figure, so that it asks again some time. */
+export function withoutOldestCost({ percents, ...probing }: Probing): Probing {
+  return { ...probing, percents: percents.slice(1) };
+}
+
+/** The answer of a check counts once for each attempt. Undefined if it is about another one. */
+export function withAnswer(
+  checks: readonly Check[],
+  {
+    answer = 'none',
+    signature = [],
+    reportsAfterMs,
+  }: Pick<JudgementFinding, 'answer' | 'signature' | 'reportsAfterMs'>,
+  of: { readonly check: string; readonly attempt: Instant | undefined },
+): readonly Check[] | undefined {
+  const index = checks.findIndex(({ name }) => name === of.check);
+  const known = checks[index];
+  if (known === undefined || known.startedAt !== of.attempt || known.answer !== undefined) return undefined;
+  const { judgement: _awaited, ...plain } = known;
+  const failed = answer === 'failed' ? signature : [];
+  return checks.with(index, { ...plain, answer, signature: failed, ...present({ reportsAfterMs }) });
+}
+
+/** A few, to show. */
+export function namesOf(question: Question): readonly string[] {
+  return question.flatMap(({ tests }) => tests.map(({ name }) => name.slice(0, NAME_LENGTH))).slice(0, NAMED);
+}
+
+const NAMED = 5;
+const NAME_LENGTH = 200;

@@ -25,6 +25,7 @@ import { type Learned, NOTHING_LEARNED } from './learned.ts';
 import { type Place, WAITING } from './place.ts';
 import type { Priority } from './priority.ts';
 import type { PrNumber, PullRequestFacts } from './pull-request.ts';
+import { NOTHING_PROBED, type Probing } from './question.ts';
 import type { ReasonCode } from './reason.ts';
 import type { ReportDelays } from './report-delays.ts';
 import type { StartProblem } from './required.ts';
@@ -79,6 +80,7 @@ export interface Queue {
   readonly bisections: readonly Search[];
   readonly bisectionsEver: number;
   readonly learned: Learned;
+  readonly probing: Probing;
   /** The one landing that is requested or under way. */
   readonly landing: Landing | undefined;
   /** Evidence against commits of the target branch: its head, and bases of bisections. */
@@ -397,6 +399,10 @@ export interface Because {
   readonly cause?: Cause;
   /** Names of tests that failed, a few. */
   readonly tests?: readonly string[];
+  /** Names of the tests that a probe answers, a few. */
+  readonly asked?: readonly string[];
+  /** A probe contradicted a run of all tests. */
+  readonly isContradicted?: true;
   /** The run of its own in which it failed again, from 1. */
   readonly ownRun?: number;
   /** The failures that it left for, after runs of its own. */
@@ -455,6 +461,7 @@ export function createQueue(
     bisections: [],
     bisectionsEver: 0,
     learned: NOTHING_LEARNED,
+    probing: NOTHING_PROBED,
     landing: undefined,
     suspicions: [],
     hold: undefined,

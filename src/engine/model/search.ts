@@ -1,4 +1,6 @@
+import type { Instant } from '../../lib/clock.ts';
 import type { Base, Member } from './candidate.ts';
+import type { Question } from './question.ts';
 
 /**
  * The search for the entries that make a run fail. Its members are in order. Every run tests the survivors and the first
@@ -30,10 +32,24 @@ export interface Search {
   readonly failedSets: readonly string[];
   /** How the group failed that its first member is the culprit of (`signsOfRun`). */
   readonly signs?: readonly string[];
+  /** Absent until the reports of a failed run are read. */
+  readonly asking?: Asking;
   /** How many admissions the queue had when it began. An entry that was admitted later was not ahead of its members. */
   readonly admissions: number;
   /** prefixes: its first member failed on the base and the survivors, and nothing else is left in the search. */
   readonly accused: Accused | undefined;
+}
+
+/** The question of a search. */
+export interface Asking {
+  /** Absent: all tests run. */
+  readonly question?: Question;
+  /** Nothing else failed in the run that the question follows from, and all its tests ran. */
+  readonly isWhole?: true;
+  /** When the last probes ran that passed. */
+  readonly passed?: readonly { readonly since: Instant; readonly at: Instant }[];
+  /** Probes contradicted a run of all tests, which is repeated. */
+  readonly isContradicted?: true;
 }
 
 /** An accused entry is removed only after everything that was ahead of it has ended. */

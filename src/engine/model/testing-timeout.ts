@@ -29,5 +29,12 @@ export function automaticTimeout({ passSeconds }: Learned): number | undefined {
 // SPEC V77, V78
 export function testingTimeout({ settings, learned }: Pick<Queue, 'settings' | 'learned'>, run?: Candidate): number {
   const automatic = run === undefined ? automaticTimeout(learned) : run.timeoutMinutes;
-  return settings.testingTimeoutMinutes ?? automatic ?? FIRST_TIMEOUT_MINUTES;
+  const minutes = settings.testingTimeoutMinutes ?? automatic ?? FIRST_TIMEOUT_MINUTES;
+  return run?.question === undefined ? minutes : Math.min(minutes || Number.POSITIVE_INFINITY, probeTimeout(learned));
+}
+
+/** A probe that takes as long as a run of all tests saves nothing. */
+// SPEC B25
+function probeTimeout({ durationMs }: Learned): number {
+  return Math.max(LEAST_MINUTES, Math.ceil((durationMs ?? 0) / 60_000));
 }

@@ -60,11 +60,11 @@ export function addTotals(totals: Totals, { transitions, endedCandidates }: Coun
     ),
     candidates: counted(
       totals.candidates,
-      endedCandidates.map(({ purpose, state }) => `${purpose.kind} ${state}`),
+      endedCandidates.map((run) => `${kindOf(run)} ${run.state}`),
     ),
     causes: counted(
       totals.causes ?? {},
-      endedCandidates.flatMap((run) => (run.state === 'failed' ? `${run.purpose.kind} ${causeOf(run)}` : [])),
+      endedCandidates.flatMap((run) => (run.state === 'failed' ? `${kindOf(run)} ${causeOf(run)}` : [])),
     ),
     ciMs: totals.ciMs + sum(endedCandidates.map(runMs)),
     reusedTrees: totals.reusedTrees + endedCandidates.filter(({ pass }) => pass?.by === 'reused_run').length,
@@ -72,6 +72,10 @@ export function addTotals(totals: Totals, { transitions, endedCandidates }: Coun
     inQueue: times.reduce(addToBucket, totals.inQueue),
     inQueueMs: totals.inQueueMs + sum(times),
   };
+}
+
+function kindOf({ purpose, question }: Candidate): string {
+  return question === undefined ? purpose.kind : 'probe';
 }
 
 function counted(counts: Readonly<Record<string, number>>, keys: readonly string[]): Readonly<Record<string, number>> {
@@ -91,7 +95,7 @@ function addToBucket(buckets: readonly number[], ms: number): readonly number[] 
 
 /** A candidate that took the result of another run has used no CI. */
 export function runMs({ testingSince, sameTreeAs, pass, failure, endedAt }: Candidate): number {
-  const isRun = pass === undefined ? sameTreeAs === undefined : pass.by === 'own_run';
+  const isRun = pass === undefined ? sameTreeAs === undefined : pass.by === 'own_run' || pass.by === 'question';
   if (testingSince === undefined || !isRun) return 0;
   const end = pass?.at ?? failure?.at ?? endedAt ?? testingSince;
   return Math.max(0, end - testingSince);

@@ -11,10 +11,10 @@ import type { QueueSettings } from './settings.ts';
  * that it ignored. A cancelled or timed-out check says nothing about tests.
  */
 // SPEC V44, V55, V84
-export function isJudgeable({ required, purpose }: Candidate, check: Check): boolean {
+export function isJudgeable({ required, purpose, question }: Candidate, check: Check): boolean {
   const { status, conclusion, isUnconfirmed, hasUploads } = check;
   if (status !== 'COMPLETED' || isUnconfirmed === true || purpose.kind === 'direct') return false;
-  if (conclusion !== 'FAILURE' && (conclusion !== 'SUCCESS' || hasUploads !== true)) return false;
+  if (conclusion === 'SUCCESS' ? hasUploads !== true && question === undefined : conclusion !== 'FAILURE') return false;
   if (conclusion === 'FAILURE' && isFailFast(required, check.name)) return true;
   return required?.names.includes(check.name) === true;
 }
@@ -46,8 +46,8 @@ export function withFinding(
   const { isWaived: isExcused, isRepeat, reason, tests, failing, reportsAfterMs } = finding;
   const { judgement: _awaited, ...plain } = known;
   const signature = conclusion === 'FAILURE' ? (finding.signature ?? []) : undefined;
-  const { isBuild } = finding;
-  const reported: Check = { ...plain, ...present({ reportsAfterMs, signature, isBuild }) };
+  const { isBuild, isWhole } = finding;
+  const reported: Check = { ...plain, ...present({ reportsAfterMs, signature, isBuild, isWhole }) };
   // Quarantine is not asked. The failed tests are read for the sake of those to blame.
   if (conclusion === 'FAILURE' && of.mode === 'OFF' && before === undefined) return checks.with(index, reported);
   // A pass without a failed test needs no word.

@@ -266,7 +266,8 @@ export function endCandidate(work: Work, candidate: Candidate, { reason, prNumbe
   const landing = work.queue.landing?.candidate === candidate.number ? undefined : work.queue.landing;
   work.queue = { ...work.queue, candidates: deleteIn(work.queue.candidates, candidate.number), landing };
   const hasPassed = ended.pass?.by === 'own_run' && ended.pass.waived === undefined;
-  if (hasPassed || ended.failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED') remember(work, ended);
+  const hasFailed = ended.failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED' && ended.question === undefined;
+  if (hasPassed || hasFailed) remember(work, ended);
   if (candidate.state !== 'waiting') work.effects.push({ kind: 'discard_candidate', candidate: candidate.number });
 }
 

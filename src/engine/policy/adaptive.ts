@@ -7,11 +7,12 @@ import { footprintOf, targetsOf } from '../model/footprint.ts';
 import { chancesOf, failureChance } from '../model/learned.ts';
 import { policyOf } from '../model/policy.ts';
 import { raisedValue } from '../model/priority.ts';
+import { hasProbes } from '../model/question.ts';
 import { type Entry, findCandidate, findEntry, mayStartTests, type Queue } from '../model/queue.ts';
 import { lineOf, unlanded } from '../model/roster.ts';
 import { carriedOnly, isCarriedBy, isHeldBelow, needsOf } from '../model/stack.ts';
 import type { Proposal, Strategy } from '../model/strategy.ts';
-import { bestSplit, isAccused } from '../search/prefixes.ts';
+import { bestSplit, isAccused, isAwaitingQuestion } from '../search/prefixes.ts';
 import { proposeSearches, REFERENCE_STRATEGY } from './reference.ts';
 
 /**
@@ -27,6 +28,8 @@ export function strategyOf(queue: Queue): Strategy {
 
 /** Below this chance that the line passes, a group is tested on the head instead of on top of the line. */
 const LEAST_CHANCE_TO_STACK = 0.75;
+/** Probes soon tell what failed ahead. Measured. */
+const LEAST_CHANCE_WITH_PROBES = 0.5;
 /** A search that ends earlier also releases its other members earlier. Measured, like the chance above. */
 const SPLIT_WEIGHT = 1.5;
 /** From this cost of a run on, lanes group entries even while slots are free. */
@@ -93,7 +96,7 @@ function nextStart(queue: Queue, at: Instant, pool: readonly Entry[]): Start | u
   if (line.length === 0) return { proposal: onLine(queue, nextGroup(queue, pool)), value: Number.POSITIVE_INFINITY };
   const chance = chanceOf(queue, line);
   const weight = 1 + queue.index.pending.size * failureChance(queue.learned, 0);
-  if (chance >= LEAST_CHANCE_TO_STACK) {
+  if (chance >= (hasProbes(queue.probing) ? LEAST_CHANCE_WITH_PROBES : LEAST_CHANCE_TO_STACK)) {
     const group = nextGroup(queue, pool);
     const value = group.length * chance * remainingOf(queue, line.at(-1), at) * weight;
     return { proposal: onLine(queue, group), value };
@@ -260,8 +263,11 @@ function largestGroupInLanes(queue: Queue): number {
 /** A second run in a search that has one under way. */
 function proposeSplit(queue: Queue): readonly Proposal[] {
   let best: { readonly proposal: Proposal; readonly value: number } | undefined;
+  const isProbing = hasProbes(queue.probing);
   for (const search of queue.bisections) {
     if (search.how !== 'prefixes' || isAccused(queue, search)) continue;
+    // When its run has failed, probes find out in a fraction of a run.
+    if ((isProbing && search.asking?.question === undefined) || isAwaitingQuestion(queue, search)) continue;
     const split = bestSplit(queue, search);
     const value = split === undefined ? 0 : SPLIT_WEIGHT * split.mass * search.members.length;
     if (split === undefined || value < queue.settings.runCost || value <= (best?.value ?? 0)) continue;

@@ -1,4 +1,5 @@
 import { isSettledFailure, type Mark, marksOf } from '../line/marks.ts';
+import { isUnread } from '../line/questions.ts';
 import { isOfMachine } from '../model/blame.ts';
 import { type Candidate, isUnderTest } from '../model/candidate.ts';
 import { confirmationsNeeded, confirmationsOf } from '../model/learned.ts';
@@ -27,15 +28,6 @@ function failuresOfFirst(queue: Queue, search: Search): readonly Candidate[] {
   // A failure of the machine buys one more run on this base.
   const retried = policyOf(queue).confirms ? failed.find(isOfMachine) : undefined;
   return failed.filter((run) => run !== retried);
-}
-
-/** Its failed tests are not known yet, and decide how often it has to fail. */
-export function isUnread(queue: Queue, { failure, checks }: Candidate): boolean {
-  if (!policyOf(queue).confirms || failure?.reason !== 'TEST_RUN_REQUIRED_STATUS_FAILED') return false;
-  return checks.some(
-    ({ name, conclusion, signature }) =>
-      conclusion === 'FAILURE' && signature === undefined && failure.checks.includes(name),
-  );
 }
 
 /** It may still confirm a failure. */

@@ -5,6 +5,7 @@ import { giveUpDoubtfulSearch, isOnDoubtfulBase, mayBlame, removeForFailure } fr
 import { learnFailure } from '../line/learn.ts';
 import { behindFailedRun, takeOut } from '../line/line.ts';
 import { findSearch, marksOf, startableIn } from '../line/marks.ts';
+import { askAbout, stopAsking } from '../line/questions.ts';
 import { removeEntry } from '../line/remove-entry.ts';
 import { beginSearch, clear, dropRuns, keepSearch, releaseAbove, startRun } from '../line/search-runs.ts';
 import { branchSubjectOf, type Candidate, compositionOf, isRunAgain, type Member } from '../model/candidate.ts';
@@ -42,7 +43,9 @@ export function searchInHalves(work: Work, candidate: Candidate): void {
     move(work, entry, { to: 'PENDING', ...failure, reason: 'BISECTION_REQUIRED', candidate: candidate.number });
   }
   const failedSets = isOnBase ? [setKey(members)] : [];
-  beginSearch(work, { how: 'halves', base, isOnHead: true, members, cuts: halvesOf(members.length), failedSets });
+  const cuts = halvesOf(members.length);
+  const asking = askAbout(work, candidate);
+  beginSearch(work, { how: 'halves', base, isOnHead: true, members, cuts, failedSets, ...present({ asking }) });
 }
 
 /** The larger half comes first. */
@@ -57,11 +60,21 @@ export function concludeHalves(work: Work, number: number): boolean {
   if (search === undefined || front === undefined) return false;
   const run = runOfPart(work.queue, search, 0);
   if (run?.state === 'passed') {
-    clear(work, search, front, run);
+    if (!contradict(work, search, run)) clear(work, search, front, run);
     return true;
   }
   if (run?.state !== 'failed' || isRunAgain(run)) return false;
   return front === 1 ? blameFront(work, search, run) : splitFront(work, search, run);
+}
+
+/** A probe of members that failed together passed. They are tested again as one part. */
+// SPEC B22
+function contradict(work: Work, search: Search, run: Candidate): boolean {
+  if (run.question === undefined || !search.failedSets.includes(setKey(compositionOf(run)))) return false;
+  stopAsking(work, search, { candidate: run.number, isContradicted: true });
+  const left = findSearch(work.queue, search.number);
+  if (left !== undefined) keepSearch(work, { ...left, cuts: [left.members.length], isRestHeld: false });
+  return true;
 }
 
 function runOfPart(queue: Queue, search: Search, index: number): Candidate | undefined {
@@ -106,14 +119,14 @@ function blameFront(work: Work, { number }: Search, run: Candidate): boolean {
 function confirmFront(work: Work, number: number, run: Candidate): void {
   const search = findSearch(work.queue, number);
   assert(search !== undefined, 'a search with a run goes on');
-  const { base, isOnHead, survivors, members, cuts } = search;
+  const { base, isOnHead, survivors, members, cuts, asking } = search;
   const own = members.slice(0, 1);
   const isOfGroup = (other: Candidate) =>
     other.failure !== undefined && other.members.length > 1 && other.members.some(isOneOf(own));
   const group = listOf(work.queue.passes).findLast(isOfGroup);
   keepSearch(work, { ...search, members: members.slice(1), cuts: cuts.slice(1).map((cut) => cut - 1) });
   const signs = group && signsOfRun(group);
-  const begun = { how: 'prefixes' as const, base, isOnHead, survivors, members: own, ...present({ signs }) };
+  const begun = { how: 'prefixes' as const, base, isOnHead, survivors, members: own, ...present({ signs, asking }) };
   const bisection = beginSearch(work, begun, search);
   keepCandidate(work, { ...run, namedFor: branchSubjectOf(run), purpose: { kind: 'bisection', bisection } });
   regroupRest(work, number, 0, behindFailedRun(own));
@@ -206,9 +219,10 @@ function skipRun(work: Work, search: Search, index: number): void {
 
 /** The part becomes a search of its own, which does not wait for what is ahead. */
 function detach(work: Work, search: Search, index: number): void {
-  const { how, base, isOnHead, failedSets, cuts } = search;
+  const { how, base, isOnHead, failedSets, cuts, asking } = search;
   const members = partOf(search, index);
   const rest = cuts.toSpliced(index, 1).map((cut, at) => (at < index ? cut : cut - members.length));
   keepSearch(work, { ...search, members: search.members.toSpliced(cuts[index - 1] ?? 0, members.length), cuts: rest });
-  beginSearch(work, { how, base, isOnHead, failedSets, members, cuts: halvesOf(members.length) }, search);
+  const begun = { how, base, isOnHead, failedSets, members, cuts: halvesOf(members.length), ...present({ asking }) };
+  beginSearch(work, begun, search);
 }

@@ -4,9 +4,10 @@ import { endOf, findBaseTest, mayBlame, removeForFailure, suspicionOf, testBase 
 import { learnFailure } from '../line/learn.ts';
 import { abandonBehind, behindFailedRun, behindSlowRun } from '../line/line.ts';
 import { areSame, findSearch, isSettledFailure, type Mark, marksOf, shortestFailure } from '../line/marks.ts';
+import { askAbout, controlProbesOf, isUnread, stopAsking } from '../line/questions.ts';
 import { removeEntry } from '../line/remove-entry.ts';
-import { beginSearch, clear, endLonger, keepSearch, releaseRest, startRun } from '../line/search-runs.ts';
-import { type Base, branchSubjectOf, type Candidate, isUnderTest } from '../model/candidate.ts';
+import { beginSearch, clear, endLonger, keepSearch, releaseRest, startRun, withPassed } from '../line/search-runs.ts';
+import { type Base, branchSubjectOf, type Candidate, isRunAgain, isUnderTest } from '../model/candidate.ts';
 import { rateOf } from '../model/learned.ts';
 import { policyOf } from '../model/policy.ts';
 import { type Because, type Entry, mayWork, type Queue, toMember } from '../model/queue.ts';
@@ -106,8 +107,10 @@ export function concludePrefixes(work: Work, number: number): boolean {
   const marks = marksOf(work.queue, search);
   const passed = marks.findLast(({ runs }) => runs.some(({ state }) => state === 'passed'));
   const failed = shortestFailure(marks);
+  if (concludeControl(work, search)) return true;
   if (passed !== undefined) return clearPassed(work, search, passed, failed);
   if (failed === undefined) return false;
+  if (ask(work, search, failed)) return true;
   if (marks.at(-1) !== failed) {
     // Longer prefixes fail too.
     const prNumber = search.members[0]?.prNumber;
@@ -125,6 +128,28 @@ export function concludePrefixes(work: Work, number: number): boolean {
     if (accuse(work, search, failed, isTrusted)) return true;
   } else if (giveUpOnFlaky(work, search)) return true;
   return work.queue !== before;
+}
+
+/** The first failure decides what the search asks. */
+function ask(work: Work, search: Search, { runs }: Mark): boolean {
+  const run = runs.findLast(isSettledFailure);
+  if (search.asking !== undefined || run === undefined || isUnread(work.queue, run)) return false;
+  const asking = askAbout(work, run);
+  if (asking !== undefined) keepSearch(work, { ...search, asking });
+  return asking !== undefined;
+}
+
+/** The tests of the question pass alone, or they fail without any member: then probes say nothing. */
+// SPEC B21
+function concludeControl(work: Work, search: Search): boolean {
+  const run = controlProbesOf(work.queue, search).find(({ state }) => state === 'passed' || state === 'failed');
+  if (run === undefined || isRunAgain(run) || search.asking === undefined) return false;
+  if (run.state === 'failed') stopAsking(work, search, { candidate: run.number, isContradicted: true });
+  else {
+    keepSearch(work, { ...search, asking: withPassed(search.asking, run) });
+    endCandidate(work, run, { reason: 'BISECTION_TEST_RUN_PASSED' });
+  }
+  return true;
 }
 
 function signsOfMark({ runs }: Mark): readonly (readonly string[])[] {
@@ -161,10 +186,16 @@ function shaOf({ head }: Queue, { isOnHead, base }: Search): Base['sha'] {
 
 /** The members of the prefix are cleared. If a shorter or equal prefix had failed, that was a flake. */
 function clearPassed(work: Work, search: Search, { length, runs }: Mark, failed: Mark | undefined): boolean {
-  const proof = runs.find(({ state }) => state === 'passed');
+  const passed = runs.filter(({ state }) => state === 'passed');
+  const proof = passed.find(({ question }) => question === undefined) ?? passed[0];
   assert(proof !== undefined, 'a passed prefix has a run');
-  clear(work, search, length, proof);
   const isFlake = failed !== undefined && failed.length <= length;
+  // SPEC B22
+  if (isFlake && proof.question !== undefined) {
+    stopAsking(work, search, { candidate: proof.number, isContradicted: true });
+    return true;
+  }
+  clear(work, search, length, proof);
   const because = { reason: 'BISECTION_TEST_RUN_PASSED' as const, candidate: proof.number };
   if (isFlake) releaseRest(work, search.number, 0, because);
   return true;

@@ -1,6 +1,7 @@
 import { walk } from '../../lib/sorted-list.ts';
 import { aheadTest } from '../line/ahead.ts';
 import { type Mark, marksOf, shortestFailure } from '../line/marks.ts';
+import { isAwaitedQuestion } from '../line/questions.ts';
 import { isUnderTest, type Member } from '../model/candidate.ts';
 import { chancesOf, flakeChance } from '../model/learned.ts';
 import { searchNumberOf } from '../model/place.ts';
@@ -70,12 +71,19 @@ export function proposePrefixes(queue: Queue, search: Search): Proposal[] {
   const isRunning = marks.some(({ runs }) => runs.some((run) => isUnderTest(run) || run.state === 'waiting'));
   const whole = search.members.length;
   if (failed === undefined) return isRunning ? [] : [{ kind: 'prefix', search: number, length: whole }];
+  if (isAwaitingQuestion(queue, search)) return [];
   if (failed.length === 1) return confirm(queue, search, failed);
   if (isRunning) return [];
-  if (isLikelyFlake(queue, search, failed))
+  if (isToBeRepeated(queue, search, failed))
     return [{ kind: 'prefix', search: number, length: failed.length, isAgain: true }];
   const split = bestSplit(queue, search);
   return split === undefined ? [] : [{ kind: 'prefix', search: number, length: split.length }];
+}
+
+/** Once the reports of its failure are read, probes may search further. */
+export function isAwaitingQuestion(queue: Queue, search: Search): boolean {
+  if (search.asking !== undefined) return false;
+  return shortestFailure(marksOf(queue, search))?.runs.some((run) => isAwaitedQuestion(queue, run)) === true;
 }
 
 /** One after the other, so that the result of each can end the matter. */
@@ -86,8 +94,9 @@ function confirm(queue: Queue, search: Search, { runs }: Mark): Proposal[] {
 }
 
 /** A second run of the same prefix says more than a shorter one. It is repeated once. */
-function isLikelyFlake(queue: Queue, search: Search, { length, runs }: Mark): boolean {
+function isToBeRepeated(queue: Queue, search: Search, { length, runs }: Mark): boolean {
   if (runs.length > 1) return false;
+  if (search.asking?.isContradicted) return true;
   const sound = chancesFor(queue, search)
     .slice(0, length)
     .reduce((product, chance) => product * (1 - chance), 1);

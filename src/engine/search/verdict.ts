@@ -2,6 +2,7 @@ import { mayBlame, removeForFailure } from '../evidence/suspicion.ts';
 import { ALL_GROUPS, formGroups, hopsBehind } from '../line/batch.ts';
 import { learnFailure } from '../line/learn.ts';
 import { abandonBehind, behindFailedRun } from '../line/line.ts';
+import { isAwaitedQuestion } from '../line/questions.ts';
 import { isFailure, voucherOf } from '../line/vouch.ts';
 import { type Candidate, type CandidateNumber, isRunAgain, isUnderTest } from '../model/candidate.ts';
 import { policyOf } from '../model/policy.ts';
@@ -43,6 +44,7 @@ function isToBlame(work: Work, candidate: Candidate): boolean {
   const ahead = unlanded(queue, candidate.beneath);
   if (ahead.some(({ state }) => state !== 'TESTS_PASSED')) return false;
   if (queue.hold !== undefined || isHeld(work, candidate)) return false;
+  if (policyOf(queue).searches === 'halves' && isAwaitedQuestion(queue, candidate)) return false;
   // A search is on the head, so everything its members failed on top of has to land first.
   return isSearched(queue, candidate) ? ahead.length === 0 : mayBlame(queue, candidate);
 }

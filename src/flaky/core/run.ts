@@ -27,12 +27,12 @@ export interface UploadFacts {
 
 /**
  * The tree that was tested. If the built-in runner tested it, a space and the identity of its commands follow: another
- * command is another test run. Null wherever it is used: unknown, and then the commit stands for itself.
+ * command is another test run. A probe runs few tests, and is compared with probes alone. Null wherever it is used: unknown, and then the commit stands for itself.
  */
 export type TestedTree = string;
 
-export function testedTree(tree: string, commands: string | undefined): TestedTree {
-  return commands === undefined ? tree : `${tree} ${commands}`;
+export function testedTree(tree: string, commands: string | undefined, scope?: 'probe'): TestedTree {
+  return [tree, commands, scope].filter((part) => part !== undefined).join(' ');
 }
 
 type TestedCode = Pick<UploadFacts, 'sha' | 'tree' | 'job'>;

@@ -74,6 +74,8 @@ function findDoubt(chronicle: Chronicle, ci: GithubCi, candidate: Candidate): st
     return name && `${name} never passed on ${sha}`;
   };
   switch (pass.by) {
+    case 'question':
+      return 'only a few tests ran';
     case 'nothing_required':
       return required.names.length === 0 ? undefined : 'checks were required';
     case 'own_run':

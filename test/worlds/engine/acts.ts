@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import type { LandedKind } from '../../../src/engine/model/candidate.ts';
 import type { CheckConclusion } from '../../../src/engine/model/check.ts';
 import type { QueueEvent } from '../../../src/engine/model/event.ts';
+import type { Answer } from '../../../src/engine/model/judgement.ts';
 import { parsePriority } from '../../../src/engine/model/priority.ts';
 import type { PrNumber, PullRequestFacts } from '../../../src/engine/model/pull-request.ts';
+import { askedIn, probeNameOf } from '../../../src/engine/model/question.ts';
 import { findEntry } from '../../../src/engine/model/queue.ts';
 import type { StartProblem } from '../../../src/engine/model/required.ts';
 import { ALL_TARGETS, computedAll } from '../../../src/engine/model/targets.ts';
 import { nextWakeAt } from '../../../src/engine/wake.ts';
+import { present } from '../../../src/lib/present.ts';
 import type { Sha } from '../../../src/lib/sha.ts';
 import { LANDING_ACTS } from './landing-acts.ts';
 import type { JudgedCheck, Scenario } from './scenario.ts';
@@ -36,19 +39,44 @@ function observed(changes: Partial<PullRequestFacts>): Act {
   return forEach((told, prNumber) => told.observe(prNumber, changes));
 }
 
-/** `pass A A+B by=lint`: a check of each candidate that is named completes. */
+/** `pass A A+B by=lint`: a check of each candidate that is named completes. The reports of a probe are read at once. */
 function reported(conclusion: CheckConclusion, more: { readonly hasUploads?: true } = {}): Act {
   return (told, words) => {
     const check = { ...parseReporter(optionOf(words, 'by') ?? 'ci'), conclusion, ...more };
     for (const label of words.filter((word) => !word.startsWith('by='))) {
-      told.reportCheck(told.candidate(label).number, check);
+      const { number, question } = told.candidate(label);
+      if (question !== undefined && conclusion === 'SUCCESS') answered('passed')(told, [label]);
+      else told.reportCheck(number, { ...check, ...(question && { name: probeNameOf(check.name) }) });
+    }
+  };
+}
+
+/** `mute ?AB`: all checks of a probe complete, and their reports say this. */
+function answered(answer: Answer, failed: readonly string[] = []): Act {
+  return (told, labels) => {
+    for (const label of labels) {
+      const { number, question = [], required } = told.candidate(label);
+      for (const name of required?.names ?? []) {
+        const signature = askedIn(question, name).filter(({ id }) => failed.length === 0 || failed.includes(id));
+        const its = answer === 'failed' && signature.length === 0 ? 'passed' : answer;
+        told.reportCheck(number, { name, conclusion: its === 'failed' ? 'FAILURE' : 'SUCCESS' });
+        told.judgeCheck(number, {
+          check: name,
+          attempt: undefined,
+          tests: [],
+          isWaived: false,
+          answer: its,
+          signature,
+        });
+      }
     }
   };
 }
 
 /**
- * `fail A A+B by=lint`. `tests=t1,t2`: the failed tests; `new=t`: one that the branch does not know. Its reports are read at
- * once, and those of `report A FAILURE` never are.
+ * `fail A A+B by=lint`. `tests=t1,t2`: the failed tests; `new=t`: one that the branch does not know; `partly`: some tests did
+ * not run. Its reports are read at once, and those of `report A FAILURE` never are. A probe fails in all that it asks, or in
+ * the tests that are named.
  */
 function failed(told: Scenario, words: readonly string[]): void {
   const named = (option: string) => optionOf(words, option)?.split(',') ?? [];
@@ -56,15 +84,27 @@ function failed(told: Scenario, words: readonly string[]): void {
   const isNew = true as const;
   const signature = [...known, ...named('new').map((id) => ({ id, name: id, isNew }))];
   const reporter = parseReporter(optionOf(words, 'by') ?? 'ci');
-  for (const label of words.filter((word) => !word.includes('='))) {
-    const { number } = told.candidate(label);
+  const whole = !words.includes('partly') && { isWhole: true as const };
+  for (const label of words.filter((word) => !word.includes('=') && word !== 'partly')) {
+    const { number, question } = told.candidate(label);
+    if (question !== undefined) {
+      answered('failed', named('tests'))(told, [label]);
+      continue;
+    }
     const asked = told.judgements.length;
     told.reportCheck(number, { ...reporter, conclusion: 'FAILURE' });
     const { confirmFailures, honorQuarantine } = told.queue.settings;
     // A story of quarantine tells what is found.
     const isTold = honorQuarantine === 'ON' && signature.length === 0;
     if (confirmFailures === 'NEVER' || isTold || told.judgements.length === asked) continue;
-    told.judgeCheck(number, { check: reporter.name, attempt: undefined, tests: [], isWaived: false, signature });
+    told.judgeCheck(number, {
+      check: reporter.name,
+      attempt: undefined,
+      tests: [],
+      isWaived: false,
+      signature,
+      ...whole,
+    });
   }
 }
 
@@ -132,6 +172,8 @@ export const ACTS: { readonly [verb: string]: Act } = {
   pass: reported('SUCCESS'),
   fail: failed,
   cut: reported('CANCELLED'),
+  /** The reports of a probe do not hold its tests. */
+  mute: answered('none'),
   report: reportOne,
   waive: judged(true),
   deny: denied,
@@ -322,13 +364,14 @@ function setTargets(told: Scenario, words: readonly string[]): void {
   }
 }
 
-/** `sources file=lint,unit protection=ci commands=v2 problem=START_TEST_RUN_... pinned`. Parts that are not named are unset. */
+/** `sources file=lint,unit protection=ci commands=v2 selecting=ci problem=START_TEST_RUN_... pinned`. Parts that are not named are unset. */
 function setSources(told: Scenario, words: readonly string[]): void {
   told.sources = {
     file: optionOf(words, 'file')?.split(',').filter(Boolean).map(parseStatus),
     fileProblem: optionOf(words, 'problem') as StartProblem | undefined,
     protection: optionOf(words, 'protection')?.split(',').map(parseStatus),
     commands: optionOf(words, 'commands') ?? '',
+    ...present({ selecting: optionOf(words, 'selecting')?.split(',') }),
     ...(words.includes('pinned') && { isPinned: true as const }),
   };
 }

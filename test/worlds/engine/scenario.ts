@@ -5,6 +5,7 @@ import { isUnderTest } from '../../../src/engine/model/candidate.ts';
 import type { CheckConclusion, CheckStatus } from '../../../src/engine/model/check.ts';
 import type { Effect, JudgeCheck } from '../../../src/engine/model/effect.ts';
 import type { QueueEvent, QueueUpdated } from '../../../src/engine/model/event.ts';
+import type { Answer } from '../../../src/engine/model/judgement.ts';
 import { candidateNumberOf } from '../../../src/engine/model/place.ts';
 import { parsePriority } from '../../../src/engine/model/priority.ts';
 import type { PrNumber, PullRequestFacts } from '../../../src/engine/model/pull-request.ts';
@@ -43,6 +44,9 @@ export interface JudgedCheck {
   readonly tests: readonly string[];
   readonly isWaived: boolean;
   readonly isRepeat?: true;
+  readonly isWhole?: true;
+  /** Of a probe. */
+  readonly answer?: Answer;
   readonly reportsAfterMs?: number;
   /** The failed tests, as far as the search for the culprit is told of them. */
   readonly signature?: Signature;
@@ -53,7 +57,7 @@ export interface JudgedCheck {
 /**
  * Plays a story on a queue. Pull requests are letters. A candidate is written by its composition: `A+B` is B on top of
  * A, `AB+CD` is the batch CD on top of the batch AB. Landed entries are left out. A candidate of a bisection is written
- * `~AB`, the test of the head `HEAD`.
+ * `~AB`, a probe of the same `?AB`, its control `?HEAD`, the test of the head `HEAD`.
  *
  * Git and landings answer at once unless the story holds them. CI answers only when the story says so.
  */
@@ -324,8 +328,9 @@ export class Scenario {
     const { members, purpose } = candidate;
     if (purpose.kind === 'head') return this.#labelOfHead(candidate.base.sha);
     if (purpose.kind === 'repair') return `!${namesOf(members)}`;
+    if (candidate.question !== undefined && members.length === 0) return '?HEAD';
     if (purpose.kind === 'bisection')
-      return `~${[namesOf(candidate.beneath), namesOf(members)].filter(Boolean).join('+')}`;
+      return `${candidate.question === undefined ? '~' : '?'}${[namesOf(candidate.beneath), namesOf(members)].filter(Boolean).join('+')}`;
     const groups: string[] = [];
     let before: number | undefined;
     for (const member of candidate.beneath) {
