@@ -83,6 +83,7 @@ describe('measures', () => {
       runs: 4,
       runsPerDecided: 1,
       ciHours: 0.67,
+      probes: 0,
       restarts: 0,
       wronglyRemoved: 0,
       brokenLanded: 0,

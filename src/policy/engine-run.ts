@@ -3,9 +3,9 @@ import type { Effect } from '../engine/model/effect.ts';
 import type { PullRequestSubmitted, QueueEvent } from '../engine/model/event.ts';
 import { NOT_JUDGED } from '../engine/model/judgement.ts';
 import type { PrNumber } from '../engine/model/pull-request.ts';
+import { askedIn } from '../engine/model/question.ts';
 import { type Entry, type EntryId, findCandidate, type Queue } from '../engine/model/queue.ts';
 import { composedWithOf, unlanded } from '../engine/model/roster.ts';
-import type { Signature } from '../engine/model/signature.ts';
 import type { ImpactedTargets } from '../engine/model/targets.ts';
 import type { Transition } from '../engine/model/work.ts';
 import { step } from '../engine/step.ts';
@@ -13,6 +13,7 @@ import { nextWakeAt } from '../engine/wake.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Sha } from '../lib/sha.ts';
 import { EventClock } from './event-clock.ts';
+import type { SimulatedReport } from './simulated-tests.ts';
 import { Trees } from './trees.ts';
 import { MINUTE_MS } from './workload.ts';
 
@@ -36,8 +37,10 @@ export interface World {
   landed(entries: readonly Entry[], head: Sha): void;
   note(transition: Transition, at: Instant): void;
   raiseAlarm(): void;
-  /** The tests that reports name. Without it there are no reports. */
-  failedTestsOf?(candidate: CandidateNumber): Signature;
+  /** CI can run single tests. */
+  readonly canSelect?: boolean;
+  /** Without it there are no reports. */
+  reportOf?(candidate: CandidateNumber): SimulatedReport | undefined;
 }
 
 export interface TestEnd {
@@ -146,7 +149,8 @@ export class EngineRun {
     }
     const tree = this.trees.treeOf(candidate);
     const sha = `candidate-${number}` as Sha;
-    this.tell({ kind: 'candidate_built', at: this.#now, candidate: number, sha, tree, sources: SOURCES });
+    const sources = this.#world.canSelect ? { ...SOURCES, selecting: [SIMULATED_CHECK] } : SOURCES;
+    this.tell({ kind: 'candidate_built', at: this.#now, candidate: number, sha, tree, sources });
   }
 
   #startChecks(number: CandidateNumber): void {
@@ -172,9 +176,17 @@ export class EngineRun {
 
   /** Failures that quarantine waives are not simulated. */
   #deny({ candidate, check, attempt }: Extract<Effect, { kind: 'judge_check' }>): void {
-    const signature = this.#world.failedTestsOf?.(candidate);
-    const judgement = signature === undefined ? NOT_JUDGED : { ...NOT_JUDGED, signature };
+    const report = this.#world.reportOf?.(candidate) ?? this.#answerOf(candidate, check);
+    const judgement = { ...NOT_JUDGED, ...report };
     this.tell({ kind: 'check_judged', at: this.#now, candidate, check, attempt, ...judgement });
+  }
+
+  /** A probe was under way when the simulation began. */
+  #answerOf(number: CandidateNumber, name: string): SimulatedReport | undefined {
+    const { question, checks = [] } = findCandidate(this.#queue, number) ?? {};
+    if (question === undefined) return undefined;
+    const hasPassed = checks.some((check) => check.name === name && check.conclusion === 'SUCCESS');
+    return hasPassed ? { answer: 'passed' } : { answer: 'failed', signature: askedIn(question, name) };
   }
 
   #cutOff(number: CandidateNumber, passed?: boolean): void {

@@ -13,6 +13,7 @@ export interface Measures {
   readonly timeToLandMinutes: { readonly p50: number | null; readonly p95: number | null; readonly p99: number | null };
   readonly runs: number;
   readonly runsPerDecided: number;
+  readonly probes: number;
   readonly ciHours: number;
   readonly restarts: number;
   readonly wronglyRemoved: number;
@@ -48,6 +49,7 @@ export function measure(played: readonly Played[]): Measures {
     },
     runs,
     runsPerDecided: ratio(runs, merged + removed),
+    probes: sum(({ outcome }) => outcome.probes),
     ciHours: round(sum(({ outcome }) => outcome.ciMs) / HOUR_MS),
     restarts: sum(({ outcome }) => outcome.restarts),
     wronglyRemoved: sum(wronglyRemoved),

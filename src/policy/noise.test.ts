@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Candidate, type CandidateNumber, compositionOf } from '../engine/model/candidate.ts';
 import { DEFAULT_SETTINGS, type QueueSettings } from '../engine/model/settings.ts';
-import type { Signature } from '../engine/model/signature.ts';
 import { Prng } from '../lib/prng.ts';
 import type { TestEnd } from './engine-run.ts';
 import { generate } from './generate.ts';
+import type { SimulatedReport } from './simulated-tests.ts';
 import { beginQueue, beginRun, WorkloadWorld } from './sluice.ts';
 import type { Workload } from './workload.ts';
 
@@ -44,8 +44,8 @@ class NoisyWorld extends WorkloadWorld {
     return { ...end, passes: end.passes && failed.length === 0 };
   }
 
-  failedTestsOf(candidate: CandidateNumber): Signature {
-    return (this.#failed.get(candidate) ?? []).map((id) => ({ id, name: id }));
+  override reportOf(candidate: CandidateNumber): SimulatedReport {
+    return { signature: (this.#failed.get(candidate) ?? []).map((id) => ({ id, name: id })) };
   }
 }
 

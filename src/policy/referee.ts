@@ -1,11 +1,15 @@
+import type { Candidate } from '../engine/model/candidate.ts';
 import type { Instant } from '../lib/clock.ts';
 import { Prng } from '../lib/prng.ts';
+import { runTests, type SimulatedRun } from './simulated-tests.ts';
 import type { Change, Workload } from './workload.ts';
 
 export interface Outcome {
   readonly landedAt: ReadonlyMap<number, Instant>;
   readonly removedAt: ReadonlyMap<number, Instant>;
   readonly runs: number;
+  /** Runs of single tests, which `runs` leaves out. */
+  readonly probes: number;
   /** Time that CI was busy. A cancelled run counts until its end. */
   readonly ciMs: number;
   /** How often a change that was tested or under test had to be tested again. */
@@ -27,6 +31,7 @@ export class Referee implements Outcome {
   readonly landedAt = new Map<number, Instant>();
   readonly removedAt = new Map<number, Instant>();
   runs = 0;
+  probes = 0;
   ciMs = 0;
   restarts = 0;
   holds = 0;
@@ -69,15 +74,36 @@ export class Referee implements Outcome {
     return !this.#isFlake(tested.members.at(-1) ?? 0) && this.isSound(tested);
   }
 
-  isSound({ members, beneath, isInBase }: Tested): boolean {
+  /** The same with the reports of the run. */
+  beginReported(tested: Tested, of: Pick<Candidate, 'question'>): SimulatedRun {
+    if (of.question === undefined) this.runs += 1;
+    else this.probes += 1;
+    const { chance } = this.#workload;
+    const lead = tested.members.at(-1) ?? 0;
+    return runTests(of, {
+      broken: this.brokenIn(tested),
+      chance,
+      draw: `${chance.seed}/run/${lead}/${this.#count(lead)}`,
+    });
+  }
+
+  isSound(tested: Tested): boolean {
+    return this.brokenIn(tested).length === 0;
+  }
+
+  /** The tests that fail on this tree. */
+  brokenIn({ members, beneath, isInBase }: Tested): readonly string[] {
     const contents = new Set([...beneath, ...members]);
-    for (const number of contents) {
+    return [...contents].flatMap((number) => {
       const { isBroken, needs } = this.change(number);
-      if (isBroken || (needs !== undefined && !contents.has(needs) && !isInBase(needs))) return false;
       const breakers = this.#breakers.get(number) ?? [];
-      if (breakers.some((other) => contents.has(other) || isInBase(other))) return false;
-    }
-    return true;
+      const pair = breakers.find((other) => contents.has(other) || isInBase(other));
+      return [
+        ...(isBroken ? [`broken-${number}`] : []),
+        ...(needs !== undefined && !contents.has(needs) && !isInBase(needs) ? [`needs-${number}`] : []),
+        ...(pair === undefined ? [] : [`pair-${Math.min(number, pair)}-${Math.max(number, pair)}`]),
+      ];
+    });
   }
 
   /** The conflict of a change: with the target branch, or with one of the changes beneath. */
@@ -89,9 +115,14 @@ export class Referee implements Outcome {
 
   #isFlake(lead: number): boolean {
     const { seed, flakeRate } = this.#workload.chance;
+    const attempt = this.#count(lead);
+    return flakeRate > 0 && new Prng(`${seed}/flake/${lead}/${attempt}`).chance(flakeRate);
+  }
+
+  #count(lead: number): number {
     const attempt = (this.#attempts.get(lead) ?? 0) + 1;
     this.#attempts.set(lead, attempt);
-    return flakeRate > 0 && new Prng(`${seed}/flake/${lead}/${attempt}`).chance(flakeRate);
+    return attempt;
   }
 }
 

@@ -8,7 +8,8 @@ import type { Instant } from '../lib/clock.ts';
 import type { Sha } from '../lib/sha.ts';
 import { EngineRun, submissionOf, type TestEnd, type World } from './engine-run.ts';
 import { type Outcome, Referee } from './referee.ts';
-import type { Workload } from './workload.ts';
+import type { SimulatedReport } from './simulated-tests.ts';
+import type { Chance, Workload } from './workload.ts';
 
 export interface SluiceOptions {
   readonly onDecided?: () => void;
@@ -58,7 +59,8 @@ export function beginQueue(settings: QueueSettings, learned?: Queue['learned']):
 /** The world of one workload. The referee knows what is broken, and keeps the score. */
 export class WorkloadWorld implements World {
   readonly referee: Referee;
-  readonly #gitMs: number;
+  readonly #chance: Chance;
+  readonly #reports = new Map<CandidateNumber, SimulatedReport>();
   /** The duration of a test of the head by itself. */
   readonly #medianMs: number;
   readonly #landings = new Map<number, number>();
@@ -67,16 +69,16 @@ export class WorkloadWorld implements World {
 
   constructor(workload: Workload, onDecided: (() => void) | undefined) {
     this.referee = new Referee(workload, onDecided);
-    this.#gitMs = workload.chance.gitMs;
+    this.#chance = workload.chance;
     this.#medianMs = medianOf(workload);
   }
 
   buildMs(): number {
-    return this.#gitMs;
+    return this.#chance.gitMs;
   }
 
   landMs(): number {
-    return this.#gitMs;
+    return this.#chance.gitMs;
   }
 
   findConflict(candidate: Candidate): { prNumber: PrNumber; culprit: PrNumber | undefined } | undefined {
@@ -98,8 +100,20 @@ export class WorkloadWorld implements World {
   beginRun(candidate: Candidate): TestEnd {
     const members = numbersOf(candidate.members);
     const tested = { members, beneath: numbersOf(candidate.beneath), isInBase: this.#isInBaseOf(candidate) };
-    const passes = this.referee.beginRun(tested);
-    return { passes, afterMs: members.length === 0 ? this.#medianMs : this.referee.durationOf(members) };
+    const share = candidate.question === undefined ? 1 : (this.#chance.probeShare ?? 1);
+    const afterMs = share * (members.length === 0 ? this.#medianMs : this.referee.durationOf(members));
+    if (this.#chance.maskRate === undefined) return { passes: this.referee.beginRun(tested), afterMs };
+    const { passes, report } = this.referee.beginReported(tested, candidate);
+    this.#reports.set(candidate.number, report);
+    return { passes, afterMs };
+  }
+
+  get canSelect(): boolean {
+    return this.#chance.probeShare !== undefined;
+  }
+
+  reportOf(candidate: CandidateNumber): SimulatedReport | undefined {
+    return this.#reports.get(candidate);
   }
 
   endRun(_candidate: CandidateNumber, tookMs: number, _passed: boolean | undefined): void {

@@ -31,6 +31,10 @@ export interface Chance {
   readonly seed: string;
   /** How often a run fails without a reason. */
   readonly flakeRate: number;
+  /** Reports name the tests that failed. How often they name only the first one, because the suite stopped. */
+  readonly maskRate?: number;
+  /** CI can run single tests, in this share of the time of a run. */
+  readonly probeShare?: number;
   /** How long git needs to build a commit, and again to land it. */
   readonly gitMs: number;
 }
