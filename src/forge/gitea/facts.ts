@@ -18,7 +18,7 @@ import { blockedBy, isOwn, judgeChecks, notReady, READY, type Readiness } from '
 import type { CheckReport } from '../hosting.ts';
 import { hasPassed } from '../report-of-check.ts';
 import type { GiteaClient } from './api/client.ts';
-import type { PullData, ReviewData } from './api/data.ts';
+import type { ProtectionData, PullData, ReviewData } from './api/data.ts';
 import type { ConflictMemory } from './conflicts.ts';
 import { type BranchRules, matchesContext, type Rules, requiredContexts } from './rules.ts';
 import { readReports } from './statuses.ts';
@@ -233,9 +233,22 @@ export async function reviewReasons(
   const counted = reviews.filter(({ official, dismissed }) => official && !dismissed);
   if (rejected === true && counted.some(({ state }) => state === 'REQUEST_CHANGES')) return ['changesRequested'];
   const ignoresStale = protection?.ignore_stale_approvals === true;
-  const approvals = counted.filter(({ state, stale }) => state === 'APPROVED' && !(ignoresStale && stale));
+  const approvals = counted.filter(
+    (review) => review.state === 'APPROVED' && !(ignoresStale && review.stale) && mayApprove(protection, review),
+  );
   const isAwaited = requested === true && counted.some(({ state }) => state === 'REQUEST_REVIEW');
   return approvals.length < needed || isAwaited ? ['reviewRequired'] : [];
+}
+
+/**
+ * A review stays official when the base changes, although its author may not approve for the new one. Who is in a team
+ * is not told, so that official reviews count where teams may approve.
+ */
+// SPEC G177
+function mayApprove(protection: ProtectionData | undefined, { user }: ReviewData): boolean {
+  const { enable_approvals_whitelist: isLimited, approvals_whitelist_username: names } = protection ?? {};
+  if (isLimited !== true || (protection?.approvals_whitelist_teams ?? []).length > 0) return true;
+  return user !== null && (names ?? []).includes(user.login);
 }
 
 async function findUpToDate(

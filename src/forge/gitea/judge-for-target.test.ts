@@ -68,6 +68,19 @@ describe('a member of a stack on Gitea, by the protection of the target', () => 
     assert.ok(findings.some(({ level, code }) => level === 'warning' && code === 'BRANCHES_DELETED'));
   });
 
+  it('an approval by one who may not approve for the target does not count after its base has changed [G177]', async () => {
+    const limited = { enable_approvals_whitelist: true, approvals_whitelist_username: ['ada'] };
+    await isJudged(limited, 'reviewRequired');
+    const change = { repository: world.repository, number };
+    assert.equal(await world.forge.hosting.retarget({ ...change, branch: 'main' }), undefined);
+    const judged = await until('mergeability', 30_000, async () => {
+      const now = await world.forge.hosting.judgeForTarget({ ...change, targetBranch: 'main' });
+      return now.mergeability === 'IN_PROGRESS' ? undefined : now;
+    });
+    assert.equal(await world.forge.hosting.retarget({ ...change, branch: 'below' }), undefined);
+    assert.deepEqual(judged.blockReasons, ['reviewRequired']);
+  });
+
   it('a changed base dismisses no approval, also where the target dismisses stale ones [G176]', async () => {
     await isJudged({ dismiss_stale_approvals: true });
     const change = { repository: world.repository, number };
