@@ -4,9 +4,12 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { ResultView } from '../../src/app/queue/entry-result.ts';
+import { createContext } from '../../src/cli/core/context.ts';
+import { pushPullRequest } from '../../src/cli/pr/push-pull-request.ts';
 import { aCheckedQueue, untilLeft } from './checks.ts';
 import { makeFolder, until } from './harness.ts';
 import { type Ran, sluice } from './kept-sluice.ts';
+import { openProxy } from './open-proxy.ts';
 import { runSluice } from './run-sluice.ts';
 import { type TestQueue, useServer } from './test-queue.ts';
 
@@ -197,14 +200,92 @@ describe('sluice land', () => {
     );
   });
 
-  it('gives a number to each of many at once [W80]', async () => {
+  it('says at each step what ctrl-C leaves, and goes on from there [W82]', async (t) => {
     const queue = await world.aQueue();
-    const clones = await Promise.all(Array.from({ length: 8 }, (_, index) => aClone(queue, { [`f${index}`]: 'x\n' })));
-    const ran = await Promise.all(
-      clones.map(({ folder }) => runSluice(['land', '--no-wait', '--json'], world.server.env, folder).ended),
+    const { folder, land } = await aClone(queue, { b: 'b\n' });
+    const proxy = await openProxy(t, world.server.url);
+    const env = { ...world.server.env, SLUICE_URL: proxy.url };
+    const interrupted = async (isThere: () => boolean) => {
+      const running = runSluice(['land'], env, folder);
+      await until('it is at the step', 30_000, async () => isThere() || undefined);
+      running.kill('SIGINT');
+      const { code, err } = await running.ended;
+      assert.equal(code, 130);
+      return err;
+    };
+    proxy.hold('listRepositories');
+    assert.equal(await interrupted(() => proxy.isHeld()), 'Nothing was pushed or submitted.\n');
+    proxy.hold('findPullRequest');
+    const goOn = 'To go on: sluice land\n';
+    assert.equal(await interrupted(() => proxy.isHeld()), `HEAD may be pushed, and is not submitted. ${goOn}`);
+    proxy.hold('submitPullRequest');
+    const pushed = 'Pushed HEAD as pull request #1.\n';
+    assert.equal(await interrupted(() => proxy.isHeld()), `${pushed}#1 may be submitted. ${goOn}`);
+    proxy.hold('pollPullRequest');
+    assert.match(await interrupted(() => proxy.isHeld()), /^#1 stays in the queue\./);
+    const waiting = land('--json');
+    await queue.ci.pass(1);
+    const { code, out, err } = await waiting;
+    assert.deepEqual([code, JSON.parse(out).prNumber], [0, 1], err);
+    // A program gets no sentences with text of others.
+    assert.equal(JSON.parse(out).explanation, undefined);
+  });
+
+  it('waits for a server that is away [W82]', async (t) => {
+    const queue = await world.aQueue();
+    const { folder } = await aClone(queue, { b: 'b\n' });
+    const proxy = await openProxy(t, world.server.url);
+    const running = runSluice(['land', '--json'], { ...world.server.env, SLUICE_URL: proxy.url }, folder);
+    const { output } = running;
+    await until('it waits', 30_000, async () => / #1 [A-Z]+/.test(output.err) || undefined);
+    proxy.setAway(true);
+    await until('it says so', 30_000, async () => /Trying again\./.test(output.err) || undefined);
+    await queue.ci.pass(1);
+    await queue.ci.untilState(1, 'MERGED');
+    proxy.setAway(false);
+    const { code, out, err } = await running.ended;
+    assert.deepEqual(
+      [code, JSON.parse(out).result.outcome, /The server answers again\./.test(err)],
+      [0, 'LANDED', true],
     );
-    assert.deepEqual(new Set(ran.map(({ code }) => code)), new Set([0]), ran.map(({ err }) => err).join(''));
-    assert.equal(new Set(ran.map(({ out }) => JSON.parse(out).prNumber)).size, clones.length);
+  });
+
+  it('gives a number to each of a hundred at once [W80]', async (t) => {
+    const queue = await world.aQueue();
+    const { folder, git } = await aClone(queue, { b: 'b\n' });
+    const tree = git('rev-parse', 'HEAD^{tree}');
+    const heads = Array.from({ length: 100 }, (_, index) =>
+      git(...WHO, 'commit-tree', tree, '-p', 'HEAD', '-m', `Change ${index}`),
+    );
+    const before = process.cwd();
+    process.chdir(folder);
+    t.after(() => process.chdir(before));
+    const context = createContext({ url: world.server.url, tokenFile: `${world.server.dataFolder}/admin-token` });
+    const place = { repo: queue.repo, targetBranch: 'main' };
+    const push = (head: string) => pushPullRequest(context, { place, remote: 'origin', head, number: undefined });
+    const numbers = await Promise.all(heads.map(push));
+    assert.equal(new Set(numbers).size, 100);
+    assert.deepEqual(await Promise.all(numbers.map(queue.headOf)), heads);
+  });
+
+  it('changes nothing when an agent submits one head a thousand times [E95]', async () => {
+    const queue = await aCheckedQueue(world, [{ name: 'test', command: 'test ! -e broken' }], {
+      settings: { state: 'PAUSED', refuseUnchanged: true },
+    });
+    const number = await queue.submitOne({ broken: 'yes\n' });
+    const { timeline } = await queue.get(number, { includeTimeline: true });
+    for (let left = 10; left > 0; left -= 1) {
+      const answers = await Promise.all(Array.from({ length: 100 }, () => queue.submit(number)));
+      for (const { note } of answers) assert.match(note ?? '', /^Nothing changed\./);
+    }
+    assert.deepEqual((await queue.get(number, { includeTimeline: true })).timeline, timeline);
+    await queue.update({ state: 'RUNNING' });
+    await untilLeft(queue, number);
+    const listKept = () => queue.git.git(['for-each-ref', 'refs/sluice']);
+    const kept = await listKept();
+    const refuse = () => queue.api.refused('409 UNCHANGED_SINCE_FAILURE', 'submitPullRequest', queue.entry(number));
+    await Promise.all(Array.from({ length: 50 }, refuse));
+    assert.equal(await listKept(), kept);
   });
 
   it('says which folder it needs, and what the server does not know [W80]', async () => {

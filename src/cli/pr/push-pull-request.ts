@@ -66,5 +66,5 @@ async function nextNumber(
 ): Promise<number> {
   const { highestNumber = 0 } = await context.call('findPullRequest', place);
   const highest = [...heads.keys()].reduce((most, each) => Math.max(most, each), highestNumber);
-  return highest + 1 + Math.floor(Math.random() * Math.min(tried, 20) * 2);
+  return highest + 1 + Math.floor(Math.random() * 2 ** Math.min(tried, 7));
 }
