@@ -235,6 +235,11 @@ export function candidateContract(
         const kept = `refs/sluice/candidates/${candidateId}`;
         assert.deepEqual(await heads(), [...known, kept].sort());
         assert.equal(await bench.git('rev-parse', kept), sha);
+        const fetched = bench.treeBy(async (git) => {
+          await git('fetch', '--quiet', 'origin', kept);
+          await git('checkout', '--quiet', '--detach', sha);
+        });
+        assert.equal(await fetched, await bench.git('rev-parse', `${sha}^{tree}`));
         assert.ok((await forge.listCandidateIds(repository)).includes(candidateId));
         await forge.discardCandidate(request);
         assert.deepEqual(await heads(), known);
