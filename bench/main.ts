@@ -13,6 +13,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ run(words?: readonly strin
   git: () => import('./git.ts'),
   github: () => import('./github.ts'),
   footprint: () => import('./footprint.ts'),
+  land: () => import('./land.ts'),
   lanes: () => import('./lanes.ts'),
   stacks: () => import('./stacks.ts'),
   past: () => import('./past.ts'),

@@ -38,7 +38,7 @@ export function reason(
 
 /** Facts that the queue itself does not have. Sentences get by without them. */
 export interface Beyond {
-  /** The candidate that an ended entry ended with. */
+  /** The candidate that tests the entry, or that decided it. */
   readonly last?: Candidate | undefined;
   /** The failed checks of the candidate that tests the entry, or that decided it. */
   readonly failed?: readonly FailedCheck[];

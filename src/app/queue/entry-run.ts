@@ -34,7 +34,7 @@ export async function collectBeyond(app: App, found: FoundQueue, entry: Entry): 
   return {
     place,
     held,
-    last: isOver ? run : undefined,
+    last: run,
     failed: await collectFailures({ app, repository }, found.id, run),
     gone:
       ahead &&
