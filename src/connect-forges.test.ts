@@ -37,6 +37,7 @@ async function aServer(context: TestContext) {
     dataFolder,
     github: undefined,
     gitea: undefined,
+    gitlab: undefined,
     testBranchPrefix: 'sluice',
     hookTimeoutSeconds: 300,
   };

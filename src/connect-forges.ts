@@ -13,7 +13,10 @@ import { PeriodicTask } from './lib/periodic.ts';
 const EVERY_MS = 3_000;
 
 type Parts = Pick<App, 'clock' | 'log'>;
-type ForgeConfig = Pick<Config, 'dataFolder' | 'github' | 'gitea' | 'testBranchPrefix' | 'hookTimeoutSeconds'>;
+type ForgeConfig = Pick<
+  Config,
+  'dataFolder' | 'github' | 'gitea' | 'gitlab' | 'testBranchPrefix' | 'hookTimeoutSeconds'
+>;
 
 /** `watch` connects forges that are set up while the server runs. */
 export async function connectForges(config: ForgeConfig, parts: Parts) {

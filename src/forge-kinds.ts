@@ -1,5 +1,5 @@
+import { type LoadedAccount, loadAccountFiles, loadAccountVariables } from './config/account-forge.ts';
 import type { FoundConnections } from './config/connection-file.ts';
-import { loadGiteaFiles, loadGiteaVariables } from './config/gitea.ts';
 import type { ConnectionSource } from './config/load-connections.ts';
 import { loadGithubFiles, loadGithubVariables } from './config/load-github.ts';
 import type { Forge } from './forge/forge.ts';
@@ -30,11 +30,22 @@ export const FORGE_KINDS: readonly ConnectionSource<Connectable>[] = [
     const connection = githubConnection({ ...settings, ...(reload === undefined ? {} : { reload }) });
     return createGithubForge({ connection, ...options });
   }),
-  sourceOf('gitea', { loadVariables: loadGiteaVariables, loadFiles: loadGiteaFiles }, async (connection, options) => {
+  sourceOf('gitea', accountSource('gitea'), async (connection, options) => {
     const { createGiteaForge } = await import('./forge/gitea/create-gitea-forge.ts');
     return createGiteaForge({ connection, ...options });
   }),
+  sourceOf('gitlab', accountSource('gitlab'), async (connection, options) => {
+    const { createGitlabForge } = await import('./forge/gitlab/create-gitlab-forge.ts');
+    return createGitlabForge({ connection, ...options });
+  }),
 ];
+
+function accountSource(kind: 'gitea' | 'gitlab'): ConnectionSource<LoadedAccount> {
+  return {
+    loadVariables: (config) => loadAccountVariables(kind, config[kind]),
+    loadFiles: (dataFolder, connected) => loadAccountFiles(kind, dataFolder, connected),
+  };
+}
 
 function sourceOf<Loaded extends { readonly host: string }>(
   kind: ForgeKind,

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isDatabaseUrl } from '../lib/database-url.ts';
 import type { LogLevel } from '../lib/log.ts';
 import { checkSlug } from '../lib/text.ts';
-import { checkGitea, GITEA_RULES, parseGitea, warnOfGitea } from './gitea.ts';
+import { ACCOUNT_RULES, checkAccount, parseAccount, warnOfAccount } from './account-forge.ts';
 import { checkGithub, GITHUB_RULES, parseGithub, warnOfGithub } from './github.ts';
 import { checkOidc, OIDC_RULES, parseOidc } from './oidc.ts';
 import { isTraced, OTEL_RULES, parseOtel, warnOfOtel } from './otel.ts';
@@ -45,7 +45,8 @@ export function parseConfig(environment: Environment): ParsedConfig {
   const problems = [
     ...checkVariables(environment),
     ...checkGithub(read),
-    ...checkGitea(read),
+    ...checkAccount('gitea', read),
+    ...checkAccount('gitlab', read),
     ...checkOidc(read),
     ...findRemoved(environment),
   ];
@@ -54,7 +55,8 @@ export function parseConfig(environment: Environment): ParsedConfig {
   const warnings = [
     ...findUnknown(environment),
     ...warnOfGithub(config.github),
-    ...warnOfGitea(config.gitea),
+    ...warnOfAccount('gitea', config.gitea),
+    ...warnOfAccount('gitlab', config.gitlab),
     ...(config.traces === undefined ? [] : warnOfOtel(environment)),
   ];
   return { config: Object.freeze(config), warnings };
@@ -96,7 +98,8 @@ function readConfig(read: Read) {
     logLevel: setting('SLUICE_LOG_LEVEL') as LogLevel,
     // Connections from environment variables. Others have files of their own.
     github: parseGithub(read),
-    gitea: parseGitea(read),
+    gitea: parseAccount('gitea', read),
+    gitlab: parseAccount('gitlab', read),
     hasGithubSignIn: read('SLUICE_GITHUB_SIGN_IN') === 'on',
     oidc: parseOidc(read),
     /** Undefined: a folder of the data folder, which is created. */
@@ -107,10 +110,13 @@ function readConfig(read: Read) {
 }
 
 /** Files of the operator that hold credentials. */
-export function listSecretFiles({ github, gitea, oidc }: Config): readonly string[] {
+export function listSecretFiles({ github, gitea, gitlab, oidc }: Config): readonly string[] {
   return [
     ...(github?.auth.kind === 'key_file' ? [github.auth.file] : []),
-    ...(gitea !== undefined && 'file' in gitea.token ? [gitea.token.file] : []),
+    ...[gitea, gitlab].flatMap((account) =>
+      account !== undefined && 'file' in account.token ? [account.token.file] : [],
+    ),
+    ...(gitlab?.deployKeyFile === undefined ? [] : [gitlab.deployKeyFile]),
     ...(oidc?.secret !== undefined && 'file' in oidc.secret ? [oidc.secret.file] : []),
   ];
 }
@@ -158,7 +164,7 @@ function problemOf(variable: Variable, given: string): string | undefined {
 
 const RULES: Rules<''> = {
   ...GITHUB_RULES,
-  ...GITEA_RULES,
+  ...ACCOUNT_RULES,
   ...OIDC_RULES,
   ...OTEL_RULES,
   SLUICE_DATABASE_URL: (given) =>

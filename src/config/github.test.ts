@@ -42,7 +42,7 @@ async function aFolder(context: TestContext): Promise<string> {
 const SOURCE = { loadVariables: loadGithubVariables, loadFiles: loadGithubFiles };
 
 function loadGithub(config: { readonly dataFolder: string; readonly github: GithubEnvironment | undefined }) {
-  return loadConnections(SOURCE, { gitea: undefined, ...config });
+  return loadConnections(SOURCE, { gitea: undefined, gitlab: undefined, ...config });
 }
 
 describe('the connection to GitHub in the environment', () => {

@@ -3,7 +3,7 @@ import type { Config } from './config.ts';
 import type { FoundConnections } from './connection-file.ts';
 
 /** The connections of one kind of forge, as they are configured. */
-type OwnConfig = Pick<Config, 'dataFolder' | 'github' | 'gitea'>;
+type OwnConfig = Pick<Config, 'dataFolder' | 'github' | 'gitea' | 'gitlab'>;
 
 export interface ConnectionSource<Connection> {
   loadVariables(config: OwnConfig): Promise<readonly Connection[]>;

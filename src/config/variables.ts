@@ -122,6 +122,23 @@ export const VARIABLES = {
     'unset: the server polls events',
     'The secret of the webhooks that Gitea sends to /webhooks/gitea/HOST.',
   ),
+  SLUICE_GITLAB_URL: url(
+    'unset',
+    'Address of a GitLab. `sluice forge setup gitlab` connects any number of them without variables.',
+  ),
+  SLUICE_GITLAB_TOKEN: secret('unset', 'Project or group access token that Sluice acts with there.'),
+  SLUICE_GITLAB_TOKEN_FILE: text(
+    'unset',
+    'A file with that token instead. The server reads it again when GitLab refuses the token.',
+  ),
+  SLUICE_GITLAB_WEBHOOK_SECRET: secret(
+    'unset: the server polls events',
+    'The secret token of the webhooks that GitLab sends to /webhooks/gitlab/HOST, or their signing token, which begins with whsec_.',
+  ),
+  SLUICE_GITLAB_DEPLOY_KEY_FILE: text(
+    'unset: the token pushes',
+    'A file with the private half of a deploy key that may push to the target branches.',
+  ),
   SLUICE_OIDC_ISSUER: url(
     'unset: people sign in with tokens',
     'Issuer of the OpenID Connect provider that people sign in to the dashboard with. Its redirect address is SLUICE_URL/web/sign-in/sso/callback. See sign-in.md.',
@@ -312,7 +329,7 @@ export function renderConfigurationPage(): string {
     '# Configuration',
     '',
     'Environment variables configure the server. `sluice serve --help` shows this table too. Connections to forges may',
-    'also be files in the data folder, which `sluice forge setup` writes: see [github.md](github.md) and [gitea.md](gitea.md).',
+    'also be files in the data folder, which `sluice forge setup` writes: see [github.md](github.md), [gitea.md](gitea.md) and [gitlab.md](gitlab.md).',
     'An empty variable counts as unset. The server reports all problems at once, does not start, and exits with 2.',
     '',
     '| variable | default | is |',

@@ -45,8 +45,15 @@ export interface ForgeReader {
     repository: ForgeRepository,
     numbers: readonly PrNumber[],
   ): Promise<ReadonlyMap<PrNumber, PullRequestFacts>>;
-  /** The newest attempt of every check of each commit. A commit without checks has an empty list. */
-  readChecks(repository: ForgeRepository, commits: readonly Sha[]): Promise<ReadonlyMap<Sha, readonly CheckReport[]>>;
+  /**
+   * The newest attempt of every check of each commit. A commit without checks has an empty list. A forge may leave out
+   * checks that have none of the names.
+   */
+  readChecks(
+    repository: ForgeRepository,
+    commits: readonly Sha[],
+    names?: readonly string[],
+  ): Promise<ReadonlyMap<Sha, readonly CheckReport[]>>;
   /** With its author's present permission, and the pull request. Undefined when the comment was deleted. */
   readComment(question: CommentQuestion): Promise<CommentFacts | undefined>;
   /** Whether a pull request has a label now, and which account added or removed it last. */
@@ -78,8 +85,11 @@ export interface PageWriter {
   /** The newest own comment with the marker. It finds a comment whose answer was lost. */
   findOwnComment(question: OwnCommentQuestion): Promise<Written | undefined>;
   react(question: CommentQuestion, reaction: '+1' | 'eyes' | 'confused'): Promise<void>;
-  /** With `id`: undefined when it is gone. Without: the own check with the same `externalId`, or a new one. */
-  writeCheck(check: CheckRunDraft): Promise<Written | undefined>;
+  /**
+   * With `id`: undefined when it is gone. Without: the own check with the same `externalId`, or a new one. Absent where it
+   * would become a part of CI.
+   */
+  writeCheck?(check: CheckRunDraft): Promise<Written | undefined>;
   /** Writes a comment and a check in one request. Each has its own outcome. Absent where they take two requests. */
   writePaired?(drafts: PairedDrafts): Promise<PairedAnswers>;
   /** Idempotent: labels that are already added or removed stay as they are. */
@@ -151,6 +161,8 @@ export interface SnapshotQuery {
   readonly branches: readonly string[];
   readonly entries: readonly PrNumber[];
   readonly commits: readonly Sha[];
+  /** Names of the checks that count for the commits. */
+  readonly checkNames?: readonly string[];
   /** Open pull requests that changed after this instant come with their latest comments and their labels. */
   readonly since: Instant;
 }
@@ -238,7 +250,7 @@ export interface TargetQuestion {
 
 export type TargetJudgement = Pick<
   PullRequestFacts,
-  'mergeability' | 'blockReasons' | 'failingChecks' | 'awaitedChecks'
+  'mergeability' | 'blockReasons' | 'failingChecks' | 'awaitedChecks' | 'blockDetail'
 >;
 
 export interface BaseChange {
@@ -347,6 +359,7 @@ export interface SettleRequest {
   readonly headSha: Sha;
   /** Its commit on the target branch. */
   readonly landedSha: Sha;
+  readonly mergeMethod: QueueSettings['mergeMethod'];
 }
 
 /** Settings of the queue on the branch, if there is one. */

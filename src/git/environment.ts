@@ -1,3 +1,5 @@
+import type { KeyedRemote } from './git.ts';
+
 /** Variables passed to git when it only reads local data. */
 const PASSED_ALWAYS = ['PATH', 'HOME', 'TMPDIR'];
 
@@ -77,6 +79,8 @@ export interface EnvironmentOptions {
   readonly remote?: boolean;
   /** Replaces the operator's credentials when `remote` is set. */
   readonly access?: RemoteAccess | undefined;
+  /** The only key of ssh when `remote` is set. */
+  readonly keyed?: Omit<KeyedRemote, 'url'>;
   readonly extra?: Readonly<Record<string, string>>;
   /** True when hooks may run. Their environment then has none of these settings except `extra`. */
   readonly hooks?: boolean;
@@ -87,7 +91,7 @@ export function gitEnvironment(options: EnvironmentOptions): Record<string, stri
   if (options.hooks === true) return hookEnvironment(options.extra);
   const remote = options.remote === true;
   const environment: Record<string, string> = {
-    ...(remote ? remoteEnvironment(options.access) : localEnvironment()),
+    ...(remote ? remoteEnvironment(options) : localEnvironment()),
     ...FIXED,
     ...configPairs({
       ...CONFIG,
@@ -109,7 +113,8 @@ function localEnvironment(): Record<string, string> {
   };
 }
 
-function remoteEnvironment(access: RemoteAccess | undefined): Record<string, string> {
+function remoteEnvironment({ access, keyed }: EnvironmentOptions): Record<string, string> {
+  if (keyed !== undefined) return keyedEnvironment(keyed);
   if (access === undefined) {
     const passed = pick(process.env, [...PASSED_ALWAYS, ...PASSED_TO_REMOTES]);
     return { ...sshCommand(), ...passed, GIT_ALLOW_PROTOCOL: 'ssh:https' };
@@ -120,6 +125,28 @@ function remoteEnvironment(access: RemoteAccess | undefined): Record<string, str
     ...WITHOUT_OPERATOR,
     GIT_ALLOW_PROTOCOL: access.isHttpAllowed ? 'http:https' : 'https',
   };
+}
+
+/** An operator's own ssh may be a jump host, and gets the key as an option. */
+// SPEC G191
+function keyedEnvironment({ keyFile, hostsFile }: Omit<KeyedRemote, 'url'>): Record<string, string> {
+  const options = [
+    ...['-i', quote(keyFile), '-o', 'IdentitiesOnly=yes', '-o', 'IdentityAgent=none'],
+    ...['-o', quote(`UserKnownHostsFile=${hostsFile}`), '-o', 'StrictHostKeyChecking=accept-new'],
+  ];
+  return {
+    ...pick(process.env, PASSED_ALWAYS),
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_ALLOW_PROTOCOL: 'ssh',
+    GIT_SSH_VARIANT: 'ssh',
+    GIT_SSH_COMMAND: [process.env['GIT_SSH_COMMAND'] ?? IMPATIENT_SSH, ...options].join(' '),
+  };
+}
+
+/** For the shell that git starts ssh with. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 // SPEC G101

@@ -16,10 +16,20 @@ export interface RemoteLocation {
   readonly url: string;
   /** The `Authorization` header of each command: git then ignores the operator's credentials and redirects. */
   readonly authorize?: () => Promise<string | undefined>;
+  /** Pushes go to another address over ssh, with this key alone. */
+  readonly pushBy?: KeyedRemote;
   /** Copied by `refresh`: names, or patterns that end in `/*`. Default: branches, pull requests and candidates. */
   readonly scope?: readonly string[];
   /** Only for tests, together with `authorize`: plain HTTP exposes the header. */
   readonly isHttpAllowed?: boolean;
+}
+
+export interface KeyedRemote {
+  readonly url: string;
+  /** A private key without a passphrase. */
+  readonly keyFile: string;
+  /** Keys of hosts, which are kept from their first use on. */
+  readonly hostsFile: string;
 }
 
 export interface GitSource {

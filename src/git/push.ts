@@ -1,5 +1,5 @@
 import type { RemoteAccess } from './environment.ts';
-import { gitFault } from './exec.ts';
+import { gitFault, runGit } from './exec.ts';
 import type { RefAnswer, RefChange, RemoteLocation } from './git.ts';
 import { runOnRemote } from './remote.ts';
 
@@ -33,11 +33,14 @@ export async function pushRefs({ gitDir, remote, changes, signal }: PushOptions)
   );
   const refspecs = changes.flatMap(encode);
   if (refspecs.length === 0) return { kind: 'done' };
-  const { exitCode, stdout, stderr, access } = await runOnRemote(
-    remote,
-    ['push', ...PLAINLY, ...leases, '--end-of-options', remote.url, ...refspecs],
-    { purpose: PURPOSE, gitDir, timeoutMs: TIMEOUT_MS, signal, expected: [0, 1, 128] },
-  );
+  const { pushBy: keyed } = remote;
+  const args = ['push', ...PLAINLY, ...leases, '--end-of-options', keyed?.url ?? remote.url, ...refspecs];
+  const options = { purpose: PURPOSE, gitDir, timeoutMs: TIMEOUT_MS, signal, expected: [0, 1, 128] };
+  const run =
+    keyed === undefined
+      ? await runOnRemote(remote, args, options)
+      : { ...(await runGit(args, { ...options, remote: true, keyed })), access: undefined };
+  const { exitCode, stdout, stderr, access } = run;
   return exitCode === 0 ? { kind: 'done' } : answerOf(stdout.toString(), stderr, access);
 }
 
@@ -54,9 +57,11 @@ export function answerOf(output: string, stderr: string, access?: RemoteAccess):
   return { kind: 'refused', detail: faultOf([summary, ...complaintsOf(stderr)].join(': ')).detail };
 }
 
-/** GitHub names the violated rule in a line of its own. */
+/** GitHub and GitLab name the violated rule in a line of its own. */
 function complaintsOf(stderr: string): readonly string[] {
-  return [...stderr.matchAll(/^remote: (?:error: )?(GH\d+: .*|- .*)$/gm)].map(([, sentence = '']) => sentence.trim());
+  return [...stderr.matchAll(/^remote: (?:error: )?(GH\d+: .*|GitLab: .*|- .*)$/gm)].map(([, sentence = '']) =>
+    sentence.trim(),
+  );
 }
 
 function encode(change: RefChange): readonly string[] {

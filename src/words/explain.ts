@@ -312,6 +312,7 @@ function blockText(pr: Entry['pr'], block: BlockReason): string {
     return `${one(awaitedChecks)} ${awaitedChecks.length === 1 ? 'has' : 'have'} not reported on its newest commit yet: ${listOf(awaitedChecks)}`;
   if (block === 'conflict') return `it conflicts with ${baseBranch}${inFiles(conflictFiles)}`;
   if (block === 'behind') return `it is behind ${baseBranch}, and the forge requires it to be up to date`;
+  if (block === 'other' && pr.blockDetail !== undefined) return pr.blockDetail;
   if (block === 'stackNeedsRebase') return `it lacks the present commits of ${belowText(pr)}, on which it is built`;
   return BLOCK_TEXTS[block];
 }

@@ -7,7 +7,7 @@ import { type FoundQueue, toForgeRepository } from '../core/find-queue.ts';
 import { requestPullRequestPoll } from '../core/request-poll.ts';
 import { loadQueues } from '../queue/list-queues.ts';
 import type { HintOf, HintOutcome, HintRun } from './hint-run.ts';
-import { findOpenCandidates, notePass, reportChecks, unconfirmedIn } from './report-checks.ts';
+import { checkNamesOf, findOpenCandidates, notePass, reportChecks, unconfirmedIn } from './report-checks.ts';
 
 type ChecksHint = HintOf<'checks'>;
 
@@ -26,7 +26,8 @@ export async function readReportedChecks(run: HintRun, hint: ChecksHint): Promis
     tested.map(({ found, candidate }) => notePass(run.app, found, candidate.number, hint.report)),
   );
   if (noted.every((isNoted) => isNoted)) return 'done';
-  const answer = await run.hosting.readChecks(toForgeRepository(run.repository), [hint.sha]);
+  const names = checkNamesOf(tested.map(({ candidate }) => candidate));
+  const answer = await run.hosting.readChecks(toForgeRepository(run.repository), [hint.sha], names);
   const reports = answer.get(hint.sha) ?? [];
   for (const { found, candidate } of tested) await reportChecks(run.app, found, candidate, reports);
   const unconfirmed = tested.flatMap(({ candidate }) => unconfirmedIn(candidate));

@@ -21,7 +21,7 @@ import { type Note, readNote, rememberHead } from '../pr-page/note.ts';
 import { observePullRequest, observeTargetBranch } from '../queue/forge-facts.ts';
 import { loadQueues } from '../queue/list-queues.ts';
 import { settleIdentity } from '../repositories/settle-identity.ts';
-import { findOpenCandidates, reportChecks } from './report-checks.ts';
+import { checkNamesOf, findOpenCandidates, reportChecks } from './report-checks.ts';
 
 /** One query a minute for each repository makes up for every lost webhook. */
 const EVERY_MS = 60_000;
@@ -115,14 +115,14 @@ export async function pollRepository(app: App, stored: StoredHint): Promise<Hint
 // SPEC G114
 function readForge(hosting: Hosting, { repository, queues }: PolledRepository, since: Instant): Promise<ForgeSnapshot> {
   const entries = new Set(queues.flatMap(({ queue }) => [...valuesOf(queue.entries)].map(({ prNumber }) => prNumber)));
-  const commits = new Set(
-    queues.flatMap(({ queue }) => findOpenCandidates(queue).flatMap(({ commit }) => commit?.sha ?? [])),
-  );
+  const candidates = queues.flatMap(({ queue }) => findOpenCandidates(queue));
+  const commits = new Set(candidates.flatMap(({ commit }) => commit?.sha ?? []));
   return hosting.poll({
     repository: describeRepository(repository),
     branches: [...new Set(queues.map(({ queue }) => queue.branch))],
     entries: [...entries],
     commits: [...commits],
+    checkNames: checkNamesOf(candidates),
     since,
   });
 }

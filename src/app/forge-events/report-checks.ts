@@ -1,5 +1,5 @@
 import type { Candidate } from '../../engine/model/candidate.ts';
-import { type Check, verdictOfCheck, withReport } from '../../engine/model/check.ts';
+import { type Check, nameOf, verdictOfCheck, withReport } from '../../engine/model/check.ts';
 import { findCandidate, type Queue } from '../../engine/model/queue.ts';
 import { appFor, isFailFast, isReportedBy } from '../../engine/model/required.ts';
 import type { CheckReport } from '../../forge/hosting.ts';
@@ -22,6 +22,15 @@ function isOpen({ state, sameTreeAs, failure }: Candidate): boolean {
 export function findOpenCandidates({ candidates }: Queue, sha?: Sha): readonly Candidate[] {
   const open = [...valuesOf(candidates)].filter((candidate) => candidate.commit !== undefined && isOpen(candidate));
   return sha === undefined ? open : open.filter(({ commit }) => commit?.sha === sha);
+}
+
+/** Of the checks that count for these candidates. */
+export function checkNamesOf(candidates: readonly Candidate[]): readonly string[] {
+  const names = candidates.flatMap(({ required }) => [
+    ...(required?.names ?? []),
+    ...(required?.failFast ?? []).map(nameOf),
+  ]);
+  return [...new Set(names)];
 }
 
 // SPEC G35

@@ -1,7 +1,7 @@
 import type { CheckRunDraft, CommentDraft, PageWriter, PairedAnswers } from '../../forge/hosting.ts';
 
 /** Pairs the writers of the comment and of the check run, which work at the same time. */
-export interface PairedWriter extends Pick<PageWriter, 'writeComment' | 'writeCheck'> {
+export interface PairedWriter extends Required<Pick<PageWriter, 'writeComment' | 'writeCheck'>> {
   /** Nothing is left to write for this part, so that the other one need not wait. */
   skip(part: keyof PairedAnswers): void;
 }
@@ -28,7 +28,7 @@ export function createPairedWriter(hosting: PageWriter): PairedWriter {
     async writeCheck(draft) {
       check.resolve(draft);
       const answer = await first('check');
-      return answer === undefined ? hosting.writeCheck(draft) : settled(answer);
+      return answer === undefined ? hosting.writeCheck?.(draft) : settled(answer);
     },
     skip(part) {
       if (part === 'comment') comment.resolve(undefined);

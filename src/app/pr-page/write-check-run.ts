@@ -11,6 +11,7 @@ import { renderSituation, titleOf } from './render-comment.ts';
 // SPEC G143
 /** Shows the state as a check run on the queued head, one for each submission. */
 export function planCheckRun(page: PageWrite, note: Note, { loaded, entry, facts }: PageOfQueue): PagePart | undefined {
+  if (page.hosting.writeCheck === undefined) return undefined;
   const { settings } = loaded.queue;
   const last = note.checks[loaded.id];
   const known = last?.submission === entry.submission ? last : undefined;
@@ -65,7 +66,7 @@ async function writeCheck({ writer }: PageWrite, draft: CheckRunDraft): Promise<
 async function endIfFormer(page: PageWrite, loaded: LoadedQueue, noted: CheckNote): Promise<void> {
   const present = (await readNote(page.app, page.key)).checks[loaded.id];
   if (present === undefined || present.submission <= noted.submission) return;
-  await page.hosting.writeCheck(draftOfFormer(page, loaded, noted));
+  await page.hosting.writeCheck?.(draftOfFormer(page, loaded, noted));
 }
 
 function draftOfFormer(page: PageWrite, loaded: LoadedQueue, noted: CheckNote): CheckRunDraft {

@@ -86,7 +86,8 @@ function planSettling(page: PageWrite, note: Note, { loaded, entry }: PageOfQueu
     begin: (each) => each,
     async write() {
       const number = key.prNumber as PrNumber;
-      await page.hosting.settleLanded({ repository, number, headSha: entry.pr.headSha, landedSha: landed.sha });
+      const { headSha } = entry.pr;
+      await page.hosting.settleLanded({ repository, number, headSha, landedSha: landed.sha, mergeMethod });
       return (each) => ({ ...each, closed });
     },
   };

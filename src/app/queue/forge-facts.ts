@@ -67,8 +67,8 @@ export async function observePullRequest(
 function asItWas(known: PullRequestFacts, { dependsOn: _, ...read }: PullRequestFacts): PullRequestFacts {
   const pr = { ...read, ...present({ below: known.below, dependsOn: known.dependsOn }) };
   if (pr.mergeability !== 'IN_PROGRESS') return pr;
-  const { mergeability, blockReasons, failingChecks, awaitedChecks } = known;
-  return { ...pr, mergeability, blockReasons, failingChecks, awaitedChecks };
+  const { mergeability, blockReasons, failingChecks, awaitedChecks, blockDetail } = known;
+  return { ...pr, mergeability, blockReasons, failingChecks, awaitedChecks, ...present({ blockDetail }) };
 }
 
 /** Reads the head of the target branch from the forge, and records it in the queue if it changed. */

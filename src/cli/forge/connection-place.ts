@@ -93,8 +93,9 @@ function describeThis({ host, dataFolder, isReplaced, hasServer }: NewConnection
 }
 
 function isOf({ kind, host, environment }: NewConnection): boolean {
-  const { SLUICE_GITEA_URL: gitea } = environment;
-  if (kind === 'gitea') return gitea !== undefined && URL.canParse(gitea) && new URL(gitea).host === host;
+  const { SLUICE_GITEA_URL: gitea, SLUICE_GITLAB_URL: gitlab } = environment;
+  const url = kind === 'gitea' ? gitea : gitlab;
+  if (kind !== 'github') return url !== undefined && URL.canParse(url) && new URL(url).host === host;
   const isConnected = Boolean(environment['SLUICE_GITHUB_APP_ID'] || environment['SLUICE_GITHUB_TOKEN']);
   return isConnected && (environment['SLUICE_GITHUB_HOST'] || 'github.com').toLowerCase() === host;
 }

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { loadFiles } from '../../config/connection-file.ts';
 import {
-  checkGiteaUrl,
-  GITEA_FILES,
-  GITEA_TOKEN,
-  type GiteaSettings,
-  giteaFileOf,
+  ACCOUNT_TOKEN,
+  type AccountSettings,
+  accountFileOf,
+  accountFiles,
+  checkAccountUrl,
   placeOf,
-  writeGiteaFile,
-} from '../../config/gitea.ts';
+  writeAccountFile,
+} from '../../config/account-forge.ts';
+import { loadFiles } from '../../config/connection-file.ts';
 import { GiteaClient } from '../../forge/gitea/api/client.ts';
 import type { BranchData, HookData, LabelData, ProtectionData } from '../../forge/gitea/api/data.ts';
 import { encodePath } from '../../forge/hosted/rest-client.ts';
@@ -57,7 +57,7 @@ export async function runGiteaSetup(address: string, options: GiteaSetupOptions)
 }
 
 async function runSetup(address: string, options: GiteaSetupOptions): Promise<void> {
-  const problem = checkGiteaUrl(address);
+  const problem = checkAccountUrl(address);
   if (problem !== undefined) throw usageError(`The address ${problem}.`);
   const { host, url } = placeOf(address);
   const place: ConnectionPlace = { kind: 'gitea', host, dataFolder: findDataFolder() };
@@ -75,7 +75,9 @@ async function runSetup(address: string, options: GiteaSetupOptions): Promise<vo
     const steps = await planAll(client, settings, options);
     if (steps.length > 0) await agree(steps, options);
     // The file comes first: a webhook that is signed with a lost secret would never be believed.
-    const file = isNew ? await writeGiteaFile(place.dataFolder, settings) : giteaFileOf(place.dataFolder, host);
+    const file = isNew
+      ? await writeAccountFile('gitea', place.dataFolder, settings)
+      : accountFileOf('gitea', place.dataFolder, host);
     for (const { text, request } of steps) {
       await client.request(request);
       say(`${paint('green', 'Done:')} ${text}`);
@@ -93,8 +95,8 @@ async function runSetup(address: string, options: GiteaSetupOptions): Promise<vo
 
 const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-async function findConnection({ dataFolder, host }: ConnectionPlace): Promise<GiteaSettings | undefined> {
-  const { files } = await loadFiles(GITEA_FILES, dataFolder, new Set());
+async function findConnection({ dataFolder, host }: ConnectionPlace): Promise<AccountSettings | undefined> {
+  const { files } = await loadFiles(accountFiles('gitea'), dataFolder, new Set());
   return files.find(({ settings }) => settings.host === host)?.settings;
 }
 
@@ -106,14 +108,14 @@ function readToken({ giteaTokenFile }: GiteaSetupOptions): string {
       'An access token of the account is needed. Make it in Gitea (Settings, Applications) with the scopes repository and issue (read and write) and user (read), and give it with --gitea-token-file, or - for standard input.',
     );
   }
-  if (!GITEA_TOKEN.test(token))
+  if (!ACCOUNT_TOKEN.test(token))
     throw usageError('That is no access token: it has 10 to 200 characters without spaces.');
   return token;
 }
 
 async function planAll(
   client: GiteaClient,
-  { host, webhookSecret }: GiteaSettings,
+  { host, webhookSecret }: AccountSettings,
   options: GiteaSetupOptions,
 ): Promise<readonly Step[]> {
   const publicUrl = publicUrlOf(options);

@@ -361,7 +361,8 @@ function isSameTrouble(a: Entry['pr'], b: Entry['pr']): boolean {
     a.baseBranch === b.baseBranch &&
     a.blockReasons.length === b.blockReasons.length &&
     a.blockReasons.every((reason) => b.blockReasons.includes(reason)) &&
-    a.failingChecks?.join('\n') === b.failingChecks?.join('\n')
+    a.failingChecks?.join('\n') === b.failingChecks?.join('\n') &&
+    a.blockDetail === b.blockDetail
   );
 }
 

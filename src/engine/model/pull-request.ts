@@ -32,6 +32,8 @@ export interface PullRequestFacts {
   readonly status: 'open' | 'draft' | 'closed' | 'merged';
   readonly mergeability: Mergeability;
   readonly blockReasons: readonly BlockReason[];
+  /** The forge's own words for the reason `other`, without a full stop. */
+  readonly blockDetail?: string;
   /** Names of the required checks that have not reported on its head, if the forge reports them. */
   readonly awaitedChecks?: readonly string[] | undefined;
   /** The files that conflict with the target branch, if the forge names them. */

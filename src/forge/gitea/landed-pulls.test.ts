@@ -21,7 +21,13 @@ async function aLanding(t: TestContext) {
   const settle = async (numbers: readonly PrNumber[] = NUMBERS) => {
     calls.length = 0;
     const requests = numbers.map((number) => ({
-      ...{ repository: REPOSITORY, number, headSha: shaOf(number), landedSha: shaOf(100 + number) },
+      ...{
+        repository: REPOSITORY,
+        number,
+        headSha: shaOf(number),
+        landedSha: shaOf(100 + number),
+        mergeMethod: 'SQUASH' as const,
+      },
     }));
     await Promise.all(requests.map((each) => settleLanded({ client: tools.client, landed }, each)));
     return calls.filter((call) => call !== '');

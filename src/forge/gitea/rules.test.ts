@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { hashOf } from '../hosted/tree-hash.ts';
 import { expand } from './facts.ts';
 import { matchesContext } from './rules.ts';
-import { hashOf } from './tree.ts';
 
 const reports = (...names: readonly string[]) => names.map((name) => ({ name }) as never);
 

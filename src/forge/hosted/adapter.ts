@@ -35,6 +35,8 @@ export interface HostedRemote {
   /** The present name and id. They may be cached. */
   resolve(repository: RepositoryName): Promise<RepositoryIdentity>;
   authorize(repository: RepositoryName): Promise<{ readonly user: string; readonly token: string }>;
+  /** Pushes go over ssh with this key. Absent: with the token, as everything else. */
+  pushBy?(repository: RepositoryName): Promise<{ readonly url: string; readonly keyFile: string }>;
   /** Forgets names and permissions of a repository, and this token, which was refused. */
   forget(repository: RepositoryName, token: string | undefined): Promise<void>;
 }
@@ -45,9 +47,9 @@ export const METHODS = { MERGE_COMMIT: 'merge', SQUASH: 'squash', REBASE: 'rebas
 export interface HostedMerging {
   /** Whether each pull request of the landing is open, and for which branch. Those that do not exist are left out. */
   findOpenStates(request: LandRequest): Promise<ReadonlyMap<PrNumber, OpenState>>;
-  /** Sent once: a merge without an answer may have happened. */
-  merge(request: LandRequest, entry: CandidateEntry): Promise<MergeAnswer>;
-  findMergeState(request: LandRequest, prNumber: PrNumber): Promise<MergeState>;
+  /** Sent once: a merge without an answer may have happened. Absent where only a push lands. */
+  merge?(request: LandRequest, entry: CandidateEntry): Promise<MergeAnswer>;
+  findMergeState?(request: LandRequest, prNumber: PrNumber): Promise<MergeState>;
 }
 
 export interface DraftRequest extends Pick<PublishRequest, 'repository' | 'targetBranch'> {

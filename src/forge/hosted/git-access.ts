@@ -1,6 +1,7 @@
 import { isAccessProblem } from '../../git/complaint.ts';
 import type { Git, GitRepository, GitSource } from '../../git/git.ts';
 import { Fault } from '../../lib/fault.ts';
+import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { type CommitAccess, listMissing } from '../candidate/commits.ts';
 import type { ForgeRepository } from '../forge.ts';
@@ -37,6 +38,7 @@ export function createGitAccess(git: Git, remote: HostedRemote): GitAccess {
   /** Git does not follow redirects with a token, so the URL has the present name. */
   async function sourceOf(repository: ForgeRepository): Promise<GitSource> {
     const { owner, name } = await resolveOwn(repository);
+    const pushBy = await remote.pushBy?.(repository);
     const authorize = async () => {
       const { user, token } = await remote.authorize({ owner, name });
       tokens.set(repository.id, token);
@@ -44,7 +46,9 @@ export function createGitAccess(git: Git, remote: HostedRemote): GitAccess {
     };
     const url = `${webUrl}/${owner.split('/').map(encodeURIComponent).join('/')}/${encodeURIComponent(name)}.git`;
     const isHttpAllowed = webUrl.startsWith('http://');
-    return { id: repository.id, location: { kind: 'url', url, authorize, scope: SCOPE, isHttpAllowed } };
+    const keyed = pushBy && { ...pushBy, hostsFile: `${pushBy.keyFile}.known_hosts` };
+    const location = { url, authorize, scope: SCOPE, isHttpAllowed, ...present({ pushBy: keyed }) };
+    return { id: repository.id, location: { kind: 'url', ...location } };
   }
 
   return {

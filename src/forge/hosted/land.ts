@@ -1,3 +1,4 @@
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { GitRepository } from '../../git/git.ts';
 import { branchRef } from '../../git/ref-name.ts';
 import type { Timing } from '../../lib/clock.ts';
@@ -21,7 +22,12 @@ interface LandingParts {
 const MAX_LINE = 2_000;
 
 export async function landHosted(parts: LandingParts, request: LandRequest): Promise<LandAnswer> {
-  if (request.landingMode === 'API') return landOneByOne(createMergeApi(parts, request), request);
+  if (request.landingMode === 'API') {
+    const api = createMergeApi(parts, request);
+    const [first] = request.entries;
+    if (api !== undefined) return landOneByOne(api, request);
+    if (first !== undefined) return noMergeApi(first.prNumber);
+  }
   await parts.git.refresh();
   return (await findUnready(parts, request)) ?? landCandidate(parts.git, request, parts.pullRequestRef);
 }
@@ -49,7 +55,14 @@ async function findUnready({ git, merging }: LandingParts, request: LandRequest)
   return undefined;
 }
 
-function createMergeApi({ git, merging, clock }: LandingParts, request: LandRequest): MergeApi {
+function noMergeApi(prNumber: PrNumber): LandAnswer {
+  const detail = 'This forge has no merge API that Sluice uses: set landingMode to PUSH.';
+  return { kind: 'refused', prNumber, reason: 'GITHUB_API_MERGE_PR_FAILED', detail };
+}
+
+function createMergeApi({ git, merging, clock }: LandingParts, request: LandRequest): MergeApi | undefined {
+  const { merge, findMergeState } = merging;
+  if (merge === undefined || findMergeState === undefined) return undefined;
   const findCommit = async (sha: Sha): Promise<LineStep | undefined> => git.findStoredCommit(sha);
   return {
     plan: () => planLanding(git, request),
@@ -74,8 +87,8 @@ function createMergeApi({ git, merging, clock }: LandingParts, request: LandRequ
       return line[0]?.parents[0] === since ? line : undefined;
     },
 
-    merge: (entry) => merging.merge(request, entry),
-    findState: (prNumber) => merging.findMergeState(request, prNumber),
+    merge: (entry) => merge(request, entry),
+    findState: (prNumber) => findMergeState(request, prNumber),
     wait: (ms) => wait(clock, ms, request.signal),
   };
 }

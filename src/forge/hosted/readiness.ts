@@ -1,6 +1,7 @@
 import { nameOf, type RequiredStatus } from '../../engine/model/check.ts';
 import type { BlockReason, Mergeability, PullRequestFacts } from '../../engine/model/pull-request.ts';
 import { isReportedBy } from '../../engine/model/required.ts';
+import { present } from '../../lib/present.ts';
 import type { CheckReport, TargetJudgement } from '../hosting.ts';
 import { hasPassed, reportOfCheck } from '../report-of-check.ts';
 
@@ -9,6 +10,8 @@ export interface Readiness {
   readonly blockReasons: readonly BlockReason[];
   readonly failingChecks?: readonly string[];
   readonly awaitedChecks?: readonly string[];
+  /** The forge's own words for the reason `other`. */
+  readonly blockDetail?: string;
 }
 
 export const READY: Readiness = { mergeability: 'MERGEABLE', blockReasons: [] };
@@ -21,8 +24,8 @@ export function notReady(...blockReasons: readonly BlockReason[]): Readiness {
 export function judgementIn(facts: PullRequestFacts | undefined, targetBranch: string): TargetJudgement {
   if (facts === undefined) return notReady('closed');
   if (facts.baseBranch !== targetBranch) return { mergeability: 'IN_PROGRESS', blockReasons: [] };
-  const { mergeability, blockReasons, failingChecks, awaitedChecks } = facts;
-  return { mergeability, blockReasons, failingChecks, awaitedChecks };
+  const { mergeability, blockReasons, failingChecks, awaitedChecks, blockDetail } = facts;
+  return { mergeability, blockReasons, failingChecks, awaitedChecks, ...present({ blockDetail }) };
 }
 
 /** A forge that finds a conflict, or has not looked for one yet, says nothing about reviews. */
