@@ -17,7 +17,7 @@ import { createSettling, findOpenStates } from './landed-requests.ts';
 import { findPermission } from './people.ts';
 import { poll } from './poll.ts';
 import { retarget } from './retarget.ts';
-import { openDraft } from './test-branches.ts';
+import { openPullRequest } from './test-branches.ts';
 import { createGitlabDeliveryReader } from './webhook.ts';
 import { hintsOf } from './webhook-events.ts';
 
@@ -42,7 +42,7 @@ export function createGitlabForge({ testBranchPrefix = 'sluice', ...options }: G
     pullRequestRef: (number: PrNumber) => `refs/merge-requests/${number}/head`,
     pinsReporters: true,
     ...bound(tools, { findPullRequest }),
-    ...bound(client, { openDraft }),
+    ...bound(client, { openPullRequest }),
     ...bound({ client, testBranchPrefix }, { cancelRuns }),
     async readRequiredChecks(repository) {
       const { only_allow_merge_if_pipeline_succeeds: isRequired } = await client.resolve(repository);
