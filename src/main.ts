@@ -53,6 +53,7 @@ import { openStore } from './open-store.ts';
 import { openTracing, startTraces } from './open-tracing.ts';
 import { createSecretBox, loadSecretKey } from './outgoing/http/secret-box.ts';
 import { createWebhookSender } from './outgoing/http/send-webhook.ts';
+import { createPersonalSender } from './outgoing/people/send-to-people.ts';
 import { SimulatorThread } from './simulator/thread/simulator-thread.ts';
 import { watchStopSignals } from './stop-signals.ts';
 import type { Store } from './storage/store.ts';
@@ -228,10 +229,12 @@ async function openServer(app: App, config: Config, storeHealth: StoreHealth | u
   });
 }
 
-async function openWebhooks({ dataFolder, secretKey, webhookNetworks }: Config): Promise<WebhookAccess> {
+async function openWebhooks(config: Config): Promise<WebhookAccess> {
+  const { dataFolder, secretKey, webhookNetworks } = config;
   const box = createSecretBox(await loadSecretKey(dataFolder, secretKey));
   const sender = createWebhookSender({ networks: webhookNetworks, userAgent: `Sluice/${readVersion()}` });
-  return { signal: new WakeSignal(), box, sender, attempts: { delivered: 0, failed: 0 } };
+  const people = createPersonalSender(config.messages);
+  return { signal: new WakeSignal(), box, sender, people, attempts: { delivered: 0, failed: 0 } };
 }
 
 async function tellOfOtherKey(app: App): Promise<void> {

@@ -82,6 +82,7 @@ const BRANCHES: Readonly<Record<string, readonly [summary: string, load: () => P
   logout: ['Forget a token that is kept', async () => (await import('./login.ts')).LOGOUT],
   token: ['Create and revoke tokens', async () => (await import('./token.ts')).TOKEN],
   session: ['List and end the sessions of people', async () => (await import('./session.ts')).SESSION],
+  notify: ['Send people messages about their pull requests', async () => (await import('./notify.ts')).NOTIFY],
   webhook: ['Tell endpoints of events', async () => (await import('./webhook.ts')).WEBHOOKS],
   org: ['Create organizations', async () => (await import('./org.ts')).ORG],
   backup: ['Copy the store to a file', async () => (await import('./backup.ts')).BACKUP],
@@ -109,6 +110,7 @@ const ACT_FOR_ORGANIZATIONS = new Set([
   'mcp',
   'token',
   'session',
+  'notify',
   'webhook',
 ]);
 

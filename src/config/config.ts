@@ -91,6 +91,12 @@ function readConfig(read: Read) {
     secretKey: read('SLUICE_SECRET_KEY'),
     /** Networks that are not public and that webhooks may reach. */
     webhookNetworks: parseList(read('SLUICE_WEBHOOK_NETWORKS') ?? ''),
+    messages: {
+      smtpUrl: read('SLUICE_SMTP_URL'),
+      mailFrom: read('SLUICE_MAIL_FROM'),
+      slackToken: read('SLUICE_SLACK_TOKEN'),
+      slackUrl: setting('SLUICE_SLACK_URL'),
+    },
     uploadKeepDays: Number(setting('SLUICE_UPLOAD_KEEP_DAYS')),
     uploadKeepBytes: Number(setting('SLUICE_UPLOAD_KEEP_BYTES')),
     uploadNewTests: Number(setting('SLUICE_UPLOAD_NEW_TESTS')),
@@ -174,6 +180,12 @@ const RULES: Rules<''> = {
   SLUICE_ORG: checkSlug,
   SLUICE_TRUSTED_PROXIES: checkNetworks,
   SLUICE_WEBHOOK_NETWORKS: checkNetworks,
+  SLUICE_SMTP_URL: (given) =>
+    URL.canParse(given) && /^smtps?:$/.test(new URL(given).protocol)
+      ? undefined
+      : 'must be an address that begins with smtp:// or smtps://',
+  SLUICE_MAIL_FROM: (given) =>
+    /^[^\r\n]{3,200}$/.test(given) && given.includes('@') ? undefined : 'must be an address of mail',
   SLUICE_PUBLIC_READ: (given) => {
     const wrong = parseList(given).find((entry) => parsePublicName(entry) === undefined);
     return wrong === undefined

@@ -219,6 +219,16 @@ export const VARIABLES = {
     'none',
     'Networks that are not public and that webhooks may reach, as CIDRs separated by commas, such as 10.0.0.0/8. Only webhooks made with a token of the scope instance reach them.',
   ),
+  SLUICE_SMTP_URL: secret(
+    'unset: no mail is sent',
+    'smtp://user:password@host:587 or smtps://…: the mail server for messages to people. See messages.md.',
+  ),
+  SLUICE_MAIL_FROM: text('unset: no mail is sent', 'The sender of mail, such as Sluice <sluice@acme.dev>.'),
+  SLUICE_SLACK_TOKEN: secret(
+    'unset: no messages to members of Slack',
+    'The token of a Slack bot with the scope chat:write, for messages to people.',
+  ),
+  SLUICE_SLACK_URL: url('https://slack.com/api/chat.postMessage', 'Where messages to members of Slack are posted.'),
   SLUICE_EVENT_DAYS: integer(
     '400',
     { min: 1, max: 36_500 },

@@ -43,6 +43,10 @@ const BY_STATUS = {
       'The token lacks a scope',
       'The token is good, and it may not do this. Use one with the scope that the operation names.',
     ],
+    NOT_YOUR_ACCOUNT: [
+      'The account is not proven to be yours',
+      'Sign in with this account, or ask an administrator to set it up.',
+    ],
     UPLOAD_URL_REFUSED: [
       'The address for the upload is not good',
       'It is an hour old or more, or not as it was given out. Ask `createBundleUpload` for another one.',

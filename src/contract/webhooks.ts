@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { DELIVERY_STATES, WEBHOOK_FORMATS } from '../storage/webhooks.ts';
+import { DELIVERY_STATES, PERSONAL_FORMATS, WEBHOOK_FORMATS } from '../storage/webhooks.ts';
 import { Empty, EXAMPLE_REPO, Repo } from './common.ts';
 import { V2_STATUS_CHANGED } from './events.ts';
 import { operationsOf } from './operation.ts';
@@ -61,7 +61,10 @@ const DeliveryId = patternText(
 const fields = {
   id: uuid('The id of the webhook.'),
   name: text('What it is for.'),
-  format: fixedEnum(WEBHOOK_FORMATS, 'STANDARD is for programs; SLACK and TEAMS are messages for people.'),
+  format: fixedEnum(
+    [...WEBHOOK_FORMATS, ...PERSONAL_FORMATS],
+    'STANDARD is for programs; the others are messages for people.',
+  ),
   types: list(Type.String(), 'The types and families of events that it is told of.'),
   repositories: nullableList<Static<typeof Repo>>(Repo, 'Only events of these; null for all of the organization.'),
   url: text('The address, without its secret parts.'),

@@ -16,7 +16,14 @@ export interface OutgoingMessage {
   readonly mayReachPrivate: boolean;
 }
 
-export type SendProblem = 'TIMEOUT' | 'NO_ALLOWED_ADDRESS' | 'CONNECTION_FAILED' | 'TLS_FAILED';
+export type SendProblem =
+  | 'TIMEOUT'
+  | 'NO_ALLOWED_ADDRESS'
+  | 'CONNECTION_FAILED'
+  | 'TLS_FAILED'
+  /** The service answered that it does not take the message. */
+  | 'REFUSED'
+  | 'NOT_CONFIGURED';
 
 /** Nothing of the answer but its status, and whether it asks for no further attempt. */
 export type SendResult =
@@ -28,4 +35,19 @@ export interface WebhookSender {
   mayReach(url: URL, mayReachPrivate: boolean): boolean;
   send(message: OutgoingMessage): Promise<SendResult>;
   close(): Promise<void>;
+}
+
+export interface PersonalMessage {
+  /** The same on every attempt. */
+  readonly id: string;
+  readonly format: 'EMAIL' | 'SLACK_MEMBER';
+  /** An address of mail, or the id of a member. */
+  readonly address: string;
+  readonly body: string;
+}
+
+/** Messages to one person, with the credentials of the server. */
+export interface PersonalSender {
+  readonly canSend: Readonly<Record<PersonalMessage['format'], boolean>>;
+  send(message: PersonalMessage): Promise<SendResult>;
 }

@@ -8,7 +8,16 @@ import type { RepositoryId } from './repositories.ts';
 export type WebhookId = Brand<string, 'WebhookId'>;
 
 export const WEBHOOK_FORMATS = ['STANDARD', 'SLACK', 'TEAMS'] as const;
-export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
+/** Direct messages to one person. */
+export const PERSONAL_FORMATS = ['EMAIL', 'SLACK_MEMBER'] as const;
+export type PersonalFormat = (typeof PERSONAL_FORMATS)[number];
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number] | PersonalFormat;
+
+/** An account at a forge; on plain git, the name of authors of commits. */
+export interface Account {
+  readonly host: string;
+  readonly login: string;
+}
 
 /** An endpoint outside that is told of events. Address and secrets are encrypted before they come here. */
 export interface Webhook {
@@ -20,6 +29,8 @@ export interface Webhook {
   readonly types: readonly string[];
   /** Never more than its maker's token reached. Null: all of the organization, and events without a repository. */
   readonly repositoryIds: readonly RepositoryId[] | null;
+  /** Of events of pull requests, only those of this author. Null: of all. */
+  readonly account: Account | null;
   /** Its maker had the scope `instance`. */
   readonly mayReachPrivate: boolean;
   readonly url: string;

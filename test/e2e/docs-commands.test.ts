@@ -14,7 +14,10 @@ import { useServer } from './test-queue.ts';
 
 const UUID = /[\da-f]{8}-[\da-f-]{27}/;
 const PATIENCE = { timeout: 120_000 };
-const world = useServer({ SLUICE_WEBHOOK_NETWORKS: '127.0.0.1' });
+const world = useServer({
+  SLUICE_WEBHOOK_NETWORKS: '127.0.0.1',
+  ...{ SLUICE_SMTP_URL: 'smtp://127.0.0.1:9', SLUICE_MAIL_FROM: 'sluice@acme.dev', SLUICE_SLACK_TOKEN: 'xoxb' },
+});
 const open = (t: TestContext, name: string, files: Readonly<Record<string, string>> = {}) =>
   openClone(world.server, t, { name, files });
 
@@ -211,6 +214,10 @@ describe('the commands of cli.md work', PATIENCE, () => {
     const hooks = { 'https://hooks.acme.dev': receiver.url };
     assert.match(await follow(shellBlocks(page, 'Webhooks'), hooks), /Delivered: status 204/);
     await follow(shellBlocks('docs/webhooks.md') + inlineCommands('docs/webhooks.md'), hooks);
+    const told = await follow('sluice notify create ada@acme.dev --for local/Ada --json');
+    const messages = { '3f1de2a4-57a4-4f0e-9d7b-6c1f2b8a9e10': UUID.exec(told)?.[0] ?? assert.fail(told) };
+    assert.match(await follow(shellBlocks(page, 'Messages to people'), messages), /No more messages/);
+    await follow(shellBlocks('docs/messages.md'), { '"$TEAMS_URL"': receiver.url });
     const events = shellBlocks(page, 'Events and the audit') + shellBlocks('docs/events.md');
     assert.match(await follow(events), /records, none changed/);
   });

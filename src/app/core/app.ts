@@ -6,7 +6,7 @@ import type { Instant, Timing } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Role } from '../../lib/role.ts';
 import type { Tracing } from '../../lib/trace.ts';
-import type { SecretBox, WebhookSender } from '../../outgoing/outgoing.ts';
+import type { PersonalSender, SecretBox, WebhookSender } from '../../outgoing/outgoing.ts';
 import type { Simulator } from '../../simulator/simulator.ts';
 import type { Organization, Scope } from '../../storage/accounts.ts';
 import type { ProvenPerson } from '../../storage/proven-person.ts';
@@ -100,6 +100,7 @@ export interface WebhookAccess {
   readonly signal: WakeSignal;
   readonly box: SecretBox;
   readonly sender: WebhookSender;
+  readonly people: PersonalSender;
   /** Of this server, since it started. */
   readonly attempts: { delivered: number; failed: number };
 }

@@ -88,7 +88,28 @@ function slackLink({ text, url }: Link): string {
 }
 
 export function chatBody(format: Exclude<Webhook['format'], 'STANDARD'>, message: Message): object {
-  return format === 'SLACK' ? slackBody(message) : teamsBody(message);
+  if (format === 'EMAIL') return mailBody(message);
+  return format === 'TEAMS' ? teamsBody(message) : slackBody(message);
+}
+
+const MAX_SUBJECT = 150;
+
+/** Plain text: titles and names of tests cannot format it. A subject is one line without control characters. */
+// SPEC X59
+export function mailBody({ sentence, where, link, nextStep, sections = [] }: Message): object {
+  const clean = (text: string) => text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim();
+  const subject = [where === '' ? '' : `[${clean(where)}]`, clean(sentence)].filter(Boolean).join(' ');
+  const lines = [
+    ...[sentence, nextStep, link && `${link.text}: ${link.url}`].filter((line) => line !== undefined),
+    ...sections.flatMap((section) => [
+      section.title,
+      ...section.lines.map(({ text, url }) => (url === undefined ? `- ${text}` : `- ${text} ${url}`)),
+    ]),
+  ];
+  return {
+    subject: subject.length > MAX_SUBJECT ? `${subject.slice(0, MAX_SUBJECT - 1).toWellFormed()}…` : subject,
+    text: `${lines.map(clean).join('\n\n')}\n`,
+  };
 }
 
 export function slackBody({ sentence, where, link, nextStep, sections = [] }: Message): object {

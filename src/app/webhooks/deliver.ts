@@ -1,6 +1,6 @@
 import { formatInstant, type Instant, pause } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
-import type { SendResult } from '../../outgoing/outgoing.ts';
+import type { OutgoingMessage, SendResult } from '../../outgoing/outgoing.ts';
 import type { FeedRow } from '../../storage/feed.ts';
 import type { Delivery, DeliverySettlement, Webhook, WebhookId } from '../../storage/webhooks.ts';
 import type { App } from '../core/app.ts';
@@ -162,12 +162,21 @@ async function attempt(
   }
   const body = await batch.render(webhook, event, delivery);
   if (body === undefined) return drop(app, 'EVENT_GONE');
-  const { mayReachPrivate } = webhook;
-  const timestampSeconds = Math.floor(now / SECOND_MS);
-  const result = await app.webhooks.sender.send({
-    ...{ id: delivery.id, body, ...opened, timestampSeconds, mayReachPrivate },
-  });
+  const result = await sendTo(app, webhook, { id: delivery.id, body, ...opened, at: now });
   return outcomeOf(app, { webhook, delivery }, result);
+}
+
+interface Ready extends Pick<OutgoingMessage, 'id' | 'body' | 'url' | 'secrets'> {
+  readonly at: Instant;
+}
+
+/** The address of a personal message is written as a URL: `mailto:ada@acme.dev`, `slack:U012AB3CD`. */
+export function sendTo(app: App, { format, mayReachPrivate }: Webhook, ready: Ready): Promise<SendResult> {
+  const { at, ...message } = ready;
+  const { url, id, body } = message;
+  if (format === 'EMAIL' || format === 'SLACK_MEMBER')
+    return app.webhooks.people.send({ id, body, format, address: url.slice(url.indexOf(':') + 1) });
+  return app.webhooks.sender.send({ ...message, timestampSeconds: Math.floor(at / SECOND_MS), mayReachPrivate });
 }
 
 function drop({ clock }: App, error: string): DeliverySettlement {

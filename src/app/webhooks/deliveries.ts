@@ -9,7 +9,7 @@ import type { Caller } from '../core/caller.ts';
 import { actorFor, type FeedEvent } from '../core/feed-event.ts';
 import { type Answer, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
 import { chatBody, chatMessage } from './chat-message.ts';
-import { isSuccess } from './deliver.ts';
+import { isSuccess, sendTo } from './deliver.ts';
 import { openSecrets } from './secrets.ts';
 import { findWebhook } from './webhooks.ts';
 
@@ -84,20 +84,23 @@ export async function replayWebhook(
 export async function testWebhook(
   app: App,
   caller: Caller,
-  { id }: { readonly id: string },
+  { id: of }: { readonly id: string },
 ): Answer<ReplyOf<typeof contract.testWebhook>> {
-  const webhook = await findWebhook(app, caller, id);
-  if (isRefusal(webhook)) return webhook;
+  const webhook = await findWebhook(app, caller, of);
+  return isRefusal(webhook) ? webhook : testOf(app, caller, webhook);
+}
+
+export async function testOf(
+  app: App,
+  caller: Caller,
+  webhook: Webhook,
+): Promise<ReplyOf<typeof contract.testWebhook>> {
   const now = app.clock.now();
   const opened = openSecrets(app, webhook, now);
   if (opened === undefined) return { delivered: false, problem: 'OTHER_SECRET_KEY' };
-  const result = await app.webhooks.sender.send({
-    id: `msg_${randomUUID().replaceAll('-', '')}`,
-    body: JSON.stringify(testBody(caller, webhook, now)),
-    ...opened,
-    timestampSeconds: Math.floor(now / 1_000),
-    mayReachPrivate: webhook.mayReachPrivate,
-  });
+  const id = `msg_${randomUUID().replaceAll('-', '')}`;
+  const body = JSON.stringify(testBody(caller, webhook, now));
+  const result = await sendTo(app, webhook, { id, body, ...opened, at: now });
   const delivered = isSuccess(result);
   return result.kind === 'answered' ? { delivered, status: result.status } : { delivered, problem: result.problem };
 }

@@ -14,7 +14,15 @@ const webhook = (values: Partial<Webhook> = {}): Webhook => ({
     format: 'SLACK',
     types: ['pull_request.*'],
   },
-  ...{ repositoryIds: null, mayReachPrivate: false, url: '', maskedUrl: '', secret: '', oldSecret: null },
+  ...{
+    repositoryIds: null,
+    account: null,
+    mayReachPrivate: false,
+    url: '',
+    maskedUrl: '',
+    secret: '',
+    oldSecret: null,
+  },
   ...{ oldSecretUntil: null, cursor: 0, failingSince: null, disabledAt: null, createdBy: '', createdAt: 0 },
   ...values,
 });

@@ -62,7 +62,7 @@ export async function makeSome(app: App): Promise<boolean> {
 
 export function deliveriesFor(webhook: Webhook, rows: readonly FeedRow[]): readonly NewDelivery[] {
   const types = new Set(typesOf(webhook));
-  const seen = rows.filter((row) => isInReach(webhook, row));
+  const seen = rows.filter((row) => isInReach(webhook, row) && isAbout(webhook, row));
   if (webhook.format !== 'STANDARD') return gather(seen.filter(isToldToPeople)).map(deliver);
   return seen.flatMap((row) =>
     [row.type, ...(row.type === 'test_case.status_changed' ? [V2_STATUS_CHANGED] : [])]
@@ -101,6 +101,14 @@ export function typesOf({ types }: Pick<Webhook, 'types'>): readonly string[] {
 // SPEC X22
 export function isInReach({ repositoryIds }: Pick<Webhook, 'repositoryIds'>, { repositoryId }: FeedRow): boolean {
   return repositoryIds === null || (repositoryIds as readonly (string | null)[]).includes(repositoryId);
+}
+
+/** Logins of forges have no case. */
+// SPEC X57
+function isAbout({ account }: Pick<Webhook, 'account'>, row: FeedRow): boolean {
+  if (account === null || !row.type.startsWith('pull_request.')) return true;
+  const author = (JSON.parse(row.body) as { readonly data: { readonly author?: string } }).data.author ?? '';
+  return row.repo?.host === account.host && author.toLowerCase() === account.login.toLowerCase();
 }
 
 /** People read all messages of a queue in their order; programs those of a pull request. */

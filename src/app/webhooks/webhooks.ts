@@ -46,7 +46,7 @@ export async function createWebhook(
     // Without chosen repositories it has those of its maker's token.
     // SPEC X22
     repositoryIds: caller.repositoryIds && ([...caller.repositoryIds] as RepositoryId[]),
-    ...{ mayReachPrivate: false, url: '', maskedUrl: '' },
+    ...{ account: null, mayReachPrivate: false, url: '', maskedUrl: '' },
     ...{ secret: sealPart(app, id, 'secret', secret), oldSecret: null, oldSecretUntil: null },
     ...{ cursor: lastSeq, failingSince: null, disabledAt: null },
     ...{ createdBy: caller.name, createdAt: app.clock.now() },
@@ -74,7 +74,7 @@ async function checkWishes(
 }
 
 // SPEC X44
-function checkUrl(app: App, caller: Caller, id: WebhookId, given: string): Partial<WebhookChange> | Refusal {
+export function checkUrl(app: App, caller: Caller, id: WebhookId, given: string): Partial<WebhookChange> | Refusal {
   if (!URL.canParse(given)) return refuseField('/url', 'is not an address');
   const url = new URL(given);
   if (url.username !== '' || url.password !== '') return refuseField('/url', 'must not contain a user or a password');
@@ -101,7 +101,7 @@ export async function findWebhook(app: App, caller: Caller, id: string): Answer<
 export async function listWebhooks(app: App, caller: Caller): Answer<ReplyOf<typeof contract.listWebhooks>> {
   const all = await app.store.webhooks.list(caller.organization.id);
   const repositories = await app.store.repositories.list(caller.organization.id);
-  const managed = all.filter((webhook) => mayManage(caller, webhook));
+  const managed = all.filter((webhook) => mayManage(caller, webhook) && webhook.account === null);
   return { webhooks: managed.map((webhook) => view(app, webhook, repositories)) };
 }
 
@@ -161,7 +161,7 @@ export async function rotateWebhookSecret(
 }
 
 // SPEC X29
-function webhookEvent(
+export function webhookEvent(
   app: App,
   caller: Caller,
   { id, name, maskedUrl, organizationId }: Webhook,

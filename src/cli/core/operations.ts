@@ -7,6 +7,7 @@ import type * as costOfFlakes from '../../contract/cost-of-flakes.ts';
 import type * as events from '../../contract/events.ts';
 import type * as flakyTests from '../../contract/flaky-tests.ts';
 import type * as monitors from '../../contract/monitors.ts';
+import type * as notifications from '../../contract/notifications.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type * as pullRequests from '../../contract/pull-requests.ts';
 import type * as queues from '../../contract/queues.ts';
@@ -32,6 +33,7 @@ type Contract = typeof access &
   typeof events &
   typeof flakyTests &
   typeof monitors &
+  typeof notifications &
   typeof pullRequests &
   typeof queues &
   typeof repositories &

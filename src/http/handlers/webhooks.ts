@@ -5,12 +5,19 @@ import {
   testWebhook,
 } from '../../app/webhooks/deliveries.ts';
 import {
+  createNotification,
+  deleteNotification,
+  listNotifications,
+  testNotification,
+} from '../../app/webhooks/notifications.ts';
+import {
   createWebhook,
   deleteWebhook,
   listWebhooks,
   rotateWebhookSecret,
   updateWebhook,
 } from '../../app/webhooks/webhooks.ts';
+import * as notificationsContract from '../../contract/notifications.ts';
 import * as contract from '../../contract/webhooks.ts';
 import { type Route, route } from '../core/route.ts';
 
@@ -24,4 +31,8 @@ export const WEBHOOKS_ROUTES: readonly Route[] = [
   route(contract.listWebhookDeliveries, listWebhookDeliveries),
   route(contract.replayWebhookDelivery, replayWebhookDelivery),
   route(contract.replayWebhook, replayWebhook),
+  route(notificationsContract.createNotification, createNotification),
+  route(notificationsContract.listNotifications, listNotifications),
+  route(notificationsContract.deleteNotification, deleteNotification),
+  route(notificationsContract.testNotification, testNotification),
 ];

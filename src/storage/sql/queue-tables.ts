@@ -3,7 +3,7 @@ import type { OrganizationId, Scope, Token } from '../accounts.ts';
 import type { ProvenPerson } from '../proven-person.ts';
 import type { QueueId } from '../queues.ts';
 import type { RepositoryId, RepositoryRef } from '../repositories.ts';
-import type { DeliveryState, WebhookFormat, WebhookId } from '../webhooks.ts';
+import type { Account, DeliveryState, WebhookFormat, WebhookId } from '../webhooks.ts';
 import { bytes, flag, id, json, number, oneOf, orNull, text } from './columns.ts';
 
 const LEASE = {
@@ -181,6 +181,7 @@ export const WEBHOOK = {
   format: oneOf<WebhookFormat>(),
   types: json<readonly string[]>(),
   repository_ids: orNull(json<readonly RepositoryId[]>()),
+  account: orNull(json<Account>()),
   may_reach_private: flag,
   url: text,
   masked_url: text,

@@ -22,6 +22,7 @@ function aWebhook(organizationId: OrganizationId, values: Partial<Webhook> = {})
     format: 'STANDARD',
     types: ['pull_request.*', 'queue.held'],
     repositoryIds: null,
+    account: null,
     mayReachPrivate: false,
     url: 'v1.k.url',
     maskedUrl: 'https://example.com/…',

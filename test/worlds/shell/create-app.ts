@@ -10,6 +10,7 @@ import { Forecaster } from '../../../src/app/forecast/forecaster.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createSecretBox } from '../../../src/outgoing/http/secret-box.ts';
 import { createWebhookSender } from '../../../src/outgoing/http/send-webhook.ts';
+import { createPersonalSender } from '../../../src/outgoing/people/send-to-people.ts';
 import { noIngest } from '../../fake/no-ingest.ts';
 import { noJobs } from '../../fake/no-jobs.ts';
 import { localLanes } from '../../helpers/local-lanes.ts';
@@ -20,7 +21,8 @@ import { silentLog } from '../../helpers/silent-log.ts';
 export function testWebhooks(): WebhookAccess {
   const sender = createWebhookSender({ networks: ['127.0.0.0/8'], userAgent: 'Sluice/test' });
   const box = createSecretBox(new Uint8Array(32));
-  return { signal: new WakeSignal(), box, sender, attempts: { delivered: 0, failed: 0 } };
+  const people = createPersonalSender({ smtpUrl: undefined, mailFrom: undefined, slackToken: undefined });
+  return { signal: new WakeSignal(), box, sender, people, attempts: { delivered: 0, failed: 0 } };
 }
 
 /** A server without ingest, check runner and tokens, unless they are given. */

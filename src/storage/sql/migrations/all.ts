@@ -13,6 +13,7 @@ import { waitingChanges } from './012-waiting-changes.ts';
 import { testedTrees } from './013-tested-trees.ts';
 import { fileChecks } from './014-file-checks.ts';
 import { tokensOfAgents } from './015-tokens-of-agents.ts';
+import { messages } from './016-messages.ts';
 import type { Migration } from './migration.ts';
 
 /** In order: the first is version 1. */
@@ -32,4 +33,5 @@ export const MIGRATIONS: readonly Migration[] = [
   testedTrees,
   fileChecks,
   tokensOfAgents,
+  messages,
 ];
