@@ -15,6 +15,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ run(words?: readonly strin
   footprint: () => import('./footprint.ts'),
   land: () => import('./land.ts'),
   lanes: () => import('./lanes.ts'),
+  messages: () => import('./messages.ts'),
   stacks: () => import('./stacks.ts'),
   past: () => import('./past.ts'),
   policy: () => import('./policy.ts'),

@@ -215,7 +215,7 @@ describe('messages to people', { timeout: 120_000 }, () => {
     assert.deepEqual(await send(), { kind: 'failed', problem: 'CONNECTION_FAILED' });
   });
 
-  it('have subjects of one line, whatever a title holds [X59]', async () => {
+  it('have subjects of one line for any title [X59]', async () => {
     const sender = createPersonalSender({
       ...{ smtpUrl: `smtp://127.0.0.1:${mail.port}`, mailFrom: 'a@acme.test', slackToken: undefined },
     });
