@@ -191,13 +191,13 @@ module.exports = {
     ),
     room(
       'cli-speaks-http',
-      '^src/cli/(?!core/(?:checkout|framework)\\.ts|ci/select\\.ts|pr/push-pull-request\\.ts|upload/|simulate/|forge/(manifest|run-gitea-setup|gitea-plan)\\.ts)',
+      '^src/cli/(?!core/(?:checkout|framework)\\.ts|ci/(?:exec|select)\\.ts|pr/push-pull-request\\.ts|upload/|simulate/|forge/(manifest|run-gitea-setup|gitea-plan)\\.ts)',
       ['^src/cli/', contract, '^src/config/', lib, '^src/(main|move-store)\\.ts$'],
       'The cli speaks HTTP through the contract only.',
     ),
     room(
       'cli-selects-tests',
-      '^src/cli/(core/framework|ci/select)\\.ts$',
+      '^src/cli/(core/framework|ci/(exec|select))\\.ts$',
       ['^src/cli/', contract, '^src/checks/selects/', lib],
       'A CI outside runs the tests of a question as the built-in runner does.',
     ),

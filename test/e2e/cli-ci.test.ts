@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
@@ -196,6 +196,85 @@ describe('sluice ci exec', () => {
     stubborn.kill('SIGTERM');
     const { code, out } = await stubborn.ended;
     assert.deepEqual([code, out], [137, 'ready\nno\n']);
+  });
+});
+
+describe('sluice ci exec with a framework', () => {
+  const RUN = ['--branch', '0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55', '--check', 'unit'];
+  const PRINT = ['--', process.execPath, '-e', 'console.log(JSON.stringify(process.argv.slice(1)))', '--'];
+  const HOSTILE = ['$(touch owned)', '-k', 'a\nb', 'test_a[x-1]', '`touch owned`', '; touch owned', 'L'.repeat(5_000)];
+  const tests = HOSTILE.map((name) => ({
+    name,
+    check: 'unit',
+    classname: 'tests.test_io',
+    file: null,
+    parent: 'pytest',
+  }));
+
+  /** Runs the command where the server says this of the run. */
+  async function execAbout(info: object, args: readonly string[]) {
+    const server = createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ isWanted: true, ...info }));
+    });
+    const folder = await makeFolder();
+    const ran = await exec(args, { ...CLOSED, SLUICE_URL: await listen(server) }, folder).ended;
+    server.closeAllConnections();
+    server.close();
+    assert.deepEqual(await readdir(folder), []);
+    return ran;
+  }
+
+  it('selects the tests of a probe by arguments, whatever their names are [W86] [R102]', async () => {
+    const { code, out, err } = await execAbout({ scope: 'QUESTION', question: tests.slice(0, 4) }, [
+      'pytest',
+      ...RUN,
+      ...PRINT,
+    ]);
+    const expression =
+      '(test_io and touch and owned) or (test_io and -k) or (test_io and a and b) or (test_io and test_a[x-1])';
+    assert.deepEqual([code, JSON.parse(out)], [0, ['--continue-on-collection-errors', '-k', expression]], err);
+    assert.match(err, /^sluice: A probe of 4 tests that failed: this runs those tests alone\.$/m);
+    const files = await execAbout({ scope: 'QUESTION', question: tests }, ['pytest', ...RUN, ...PRINT]);
+    assert.deepEqual(JSON.parse(files.out).slice(2), ['(test_io)']);
+  });
+
+  it('runs everything in a full run, without an answer, and for an answer of something else [W87]', async () => {
+    for (const info of [
+      { scope: 'ALL' },
+      { question: 'x' },
+      { question: [] },
+      { question: [{ name: 1 }] },
+      { question: [null] },
+      { question: [{ name: 'a', classname: 5 }] },
+    ]) {
+      const { code, out, err } = await execAbout(info, ['pytest', ...RUN, ...PRINT]);
+      assert.deepEqual([code, out], [0, '[]\n'], err);
+    }
+    const away = await exec(['pytest', ...RUN, ...PRINT]).ended;
+    assert.deepEqual([away.code, away.out], [0, '[]\n']);
+    assert.match(away.err, /^sluice: No server answers at .* All tests run\.$/m);
+  });
+
+  it('runs nothing of a check that is not asked, and takes no test for no failure [W86] [W87]', async () => {
+    const asked = { scope: 'QUESTION', question: tests.slice(0, 1) };
+    const other = await execAbout(asked, ['pytest', ...RUN, '--check', 'lint', ...PRINT]);
+    assert.deepEqual([other.code, other.out], [0, ''], other.err);
+    const none = await execAbout(asked, ['pytest', ...RUN, ...SH, 'exit 5']);
+    assert.deepEqual([none.code, /None of these tests is there/.test(none.err)], [0, true]);
+    assert.equal((await execAbout(asked, ['jest', ...RUN, ...SH, 'exit 5'])).code, 5);
+    assert.equal((await execAbout({ scope: 'ALL' }, ['pytest', ...RUN, ...SH, 'exit 5'])).code, 5);
+  });
+
+  it('takes one framework before the sign, and a command behind it [W86]', async () => {
+    for (const words of [
+      ['mocha', '--', 'true'],
+      ['pytest', 'jest', '--', 'true'],
+      ['pytest', '--'],
+    ]) {
+      const { code, err } = await exec(words).ended;
+      assert.equal(code, 2, err);
+    }
+    assert.equal((await exec(['true']).ended).code, 0);
   });
 });
 

@@ -34,9 +34,19 @@ function formatInfo(run: RunInfo): string {
     ['Commit', run.testBranchSha || 'not built yet'],
     ['Base', run.baseSha],
     ['Attempt', String(run.attempt)],
+    ...(run.question === undefined ? [] : [['Asks', asksOf(run.question)] as [string, string]]),
     ['State', `${run.status}${when}`],
     ['Wanted', run.isWanted ? paint('green', 'yes') : `${paint('red', 'no')}: ${clean(formatEndReason(run))}`],
   ]);
+}
+
+const MAX_ASKED = 10;
+
+/** A probe answers these tests alone. */
+function asksOf(tests: NonNullable<RunInfo['question']>): string {
+  const names = tests.slice(0, MAX_ASKED).map(({ name }) => name.slice(0, 200));
+  const more = tests.length > MAX_ASKED ? ` and ${tests.length - MAX_ASKED} more` : '';
+  return `only ${clean(names.join(', '))}${more}`;
 }
 
 export const CI: Row = {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { selectedNothing } from '../../checks/selects/select-tests.ts';
 import { backoffMs } from '../../lib/backoff.ts';
 import { parseDuration } from '../core/arguments.ts';
 import { type Given, row } from '../core/command.ts';
@@ -8,6 +9,7 @@ import type { BodyOf } from '../core/operations.ts';
 import { clean, say } from '../core/terminal.ts';
 import { type CommandTree, startCommand } from './command-tree.ts';
 import { formatEndReason, type GivenRun, nameRun, RUN_TAKES, type RunInfo } from './find-run.ts';
+import { askSelection, splitWords } from './select.ts';
 
 /** As sysexits says "temporary failure": the pull request is tested again, or has left. */
 const NOT_WANTED = 75;
@@ -16,8 +18,10 @@ const LONGEST_PAUSE_MS = 300_000;
 const TIMEOUT_MS = 10_000;
 
 const TAKES = {
-  '<command...>': 'The command and its arguments, behind --. No shell reads them.',
+  '<command...>':
+    'The command and its arguments, behind --. No shell reads them. Before -- may stand what runs its tests: pytest, vitest, jest, go or node.',
   ...RUN_TAKES,
+  '--check <name>': 'The required check that these are the tests of. With a framework: others run nothing in a probe.',
   '--grace <time>': ['How long processes may clean up after SIGTERM, before SIGKILL. Default: 10s.', parseDuration],
   '--interval <time>': ['The longest time between two questions to the server. Default: 20s.', parseDuration],
 } as const;
@@ -27,22 +31,31 @@ const EXIT_TEXT = `Exit codes:
   75   the queue needs no result any more, and the command was ended
   126  the command cannot be run; 127: there is none
   2    wrong usage
+In a probe, the framework's code for "no test was found" becomes 0.
 A server that cannot be asked neither ends nor fails the command.`;
 
 export const exec = row({
   text:
     'Run a command of a CI job, and end it with all its processes when the queue needs no result of the job any more: ' +
-    'its pull request left, or is tested in another run.',
+    'its pull request left, or is tested in another run. With the framework of its tests, a probe runs only those that failed.',
   takes: TAKES,
   more: EXIT_TEXT,
-  examples: ['sluice ci exec -- npm test', 'sluice ci exec --grace 30s -- make -j4 check'],
+  examples: [
+    'sluice ci exec -- npm test',
+    'sluice ci exec --grace 30s -- make -j4 check',
+    'sluice ci exec pytest --check unit -- pytest -q',
+    'sluice ci exec vitest --check unit -- npm test --',
+  ],
   run: runCommand,
 });
 
 // SPEC W72
 async function runCommand(context: Context, given: Given<typeof TAKES>): Promise<void> {
-  const { 'command...': command, grace = 10_000, interval = 20_000, ...named } = given;
-  const tree = startCommand(command, say);
+  const { 'command...': words, grace = 10_000, interval = 20_000, check, ...named } = given;
+  const { framework, command } = splitWords(words);
+  const selection = framework && (await askSelection(context, named, { framework, check }));
+  if (selection === 'none') return say(`sluice: This run asks nothing of ${check}: the command does not run.`);
+  const tree = startCommand([...command, ...(selection?.args ?? [])], say);
   const release = passSignals(tree, grace);
   const over = new AbortController();
   let ended: Promise<void> | undefined;
@@ -57,6 +70,8 @@ async function runCommand(context: Context, given: Given<typeof TAKES>): Promise
   await watched;
   await ended;
   release();
+  if (selection !== undefined && ended === undefined && selectedNothing(selection, code))
+    return say('sluice: None of these tests is there, which is no failure.');
   process.exitCode = ended === undefined ? code : NOT_WANTED;
 }
 
