@@ -9,7 +9,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   const { program } = createProgram();
   try {
     const names = program.commands.map((command) => command.name());
-    await program.parseAsync(splitJsonFields(expandHelp(argv, names)), { from: 'user' });
+    await program.parseAsync(keepSign(splitJsonFields(expandHelp(argv, names))), { from: 'user' });
     return Number(process.exitCode ?? EXIT.ok);
   } catch (error) {
     // Commander has printed its message already.
@@ -27,6 +27,15 @@ function expandHelp(argv: readonly string[], names: readonly string[]): readonly
   if (first !== 'help' || name === undefined) return argv;
   if (!names.includes(name)) return name.startsWith('-') ? [...argv.slice(1), '--help'] : argv.slice(1);
   return rest.length === 0 ? [name, '--help'] : [name, 'help', ...rest];
+}
+
+/** Of two signs, commander drops the first: `ci exec` has a word before it. */
+function keepSign(argv: readonly string[]): readonly string[] {
+  const sign = argv.indexOf('--');
+  const isExec = argv
+    .slice(0, Math.max(sign, 0))
+    .some((word, index, all) => word === 'exec' && all[index - 1] === 'ci');
+  return isExec ? argv.toSpliced(sign, 0, '--') : argv;
 }
 
 /** `sluice queue list | head -1` closes the pipe early, which is no error; a full disk is. */

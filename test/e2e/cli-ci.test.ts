@@ -224,7 +224,7 @@ describe('sluice ci exec with a framework', () => {
     return ran;
   }
 
-  it('selects the tests of a probe by arguments, whatever their names are [W86] [R102]', async () => {
+  it('selects the tests of a probe by arguments, also those with hostile names [W87] [R102]', async () => {
     const { code, out, err } = await execAbout({ scope: 'QUESTION', question: tests.slice(0, 4) }, [
       'pytest',
       ...RUN,
@@ -238,7 +238,7 @@ describe('sluice ci exec with a framework', () => {
     assert.deepEqual(JSON.parse(files.out).slice(2), ['(test_io)']);
   });
 
-  it('runs everything in a full run, without an answer, and for an answer of something else [W87]', async () => {
+  it('runs everything in a full run, without an answer, and for an answer of something else [W88]', async () => {
     for (const info of [
       { scope: 'ALL' },
       { question: 'x' },
@@ -255,7 +255,7 @@ describe('sluice ci exec with a framework', () => {
     assert.match(away.err, /^sluice: No server answers at .* All tests run\.$/m);
   });
 
-  it('runs nothing of a check that is not asked, and takes no test for no failure [W86] [W87]', async () => {
+  it('runs nothing of a check that is not asked, and takes no test for no failure [W87] [W88]', async () => {
     const asked = { scope: 'QUESTION', question: tests.slice(0, 1) };
     const other = await execAbout(asked, ['pytest', ...RUN, '--check', 'lint', ...PRINT]);
     assert.deepEqual([other.code, other.out], [0, ''], other.err);
@@ -265,7 +265,7 @@ describe('sluice ci exec with a framework', () => {
     assert.equal((await execAbout({ scope: 'ALL' }, ['pytest', ...RUN, ...SH, 'exit 5'])).code, 5);
   });
 
-  it('takes one framework before the sign, and a command behind it [W86]', async () => {
+  it('takes one framework before the sign, and a command behind it [W87]', async () => {
     for (const words of [
       ['mocha', '--', 'true'],
       ['pytest', 'jest', '--', 'true'],

@@ -6,22 +6,20 @@ import { type GivenRun, nameRun, type RunInfo } from './find-run.ts';
 
 const TIMEOUT_MS = 10_000;
 
-/** The words before `--` and behind it: commander drops the sign. Without it, all words are the command. */
-// SPEC W86
-export function splitWords(words: readonly string[], argv = process.argv) {
-  const sign = argv.indexOf('--');
-  const count = sign < 0 ? 0 : words.length - (argv.length - sign - 1);
-  const [before, command] = [words.slice(0, count), words.slice(count)];
-  if (before.length === 0) return { framework: undefined, command };
+/** The word before the sign, and the command behind it. */
+// SPEC W87
+export function splitWords(words: readonly string[]) {
+  const sign = words.indexOf('--');
+  const [before, command] = [words.slice(0, Math.max(sign, 0)), words.slice(sign + 1)];
   const framework = FRAMEWORKS.find((name) => name === before[0]);
-  if (framework === undefined || before.length > 1)
-    throw usageError(`Before -- stands the framework of the tests: ${FRAMEWORKS.join(', ')}.`);
+  if (before.length > (framework === undefined ? 0 : 1))
+    throw usageError(`Before -- stands what runs the tests, one of ${FRAMEWORKS.join(', ')}.`);
   if (command.length === 0) throw usageError('Behind -- stands the command.');
   return { framework, command };
 }
 
 /** `none`: the run asks nothing of the check. Undefined: everything runs. */
-// SPEC W86, W87
+// SPEC W87, W88
 export async function askSelection(
   context: Context,
   named: GivenRun,
