@@ -159,6 +159,25 @@ describe('the dashboard', () => {
     for (const number of [first, second, back]) await server.api.ok('cancelPullRequest', frozen.entry(number));
   });
 
+  story('names what broke the branch, and takes it back [V88] [L63]', async (t) => {
+    const broken = await world.aQueue();
+    const checks = [{ name: 'test', command: '! test -e wrong.txt' }];
+    await server.api.ok('registerRepository', { repo: broken.repo, checks });
+    const first = await broken.submitOne();
+    await broken.untilEntry(first, ({ state }) => state === 'MERGED');
+    await broken.git.commit('main', { files: { 'wrong.txt': 'x\n' }, message: 'Past the queue' });
+    for (let index = 0; index < 2; index += 1) await broken.submitOne();
+    const page = await open(t, `/default/local/${broken.repo.owner}/${broken.repo.name}/main`);
+    await page
+      .getByText(/The likely cause is the commit/)
+      .first()
+      .waitFor({ timeout: 60_000 });
+    await page.getByRole('button', { name: /^Take back [0-9a-f]{12}$/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Take it back' }).click();
+    await page.getByText('Running', { exact: true }).waitFor({ timeout: 60_000 });
+    assert.match(await broken.git.git(['log', '-3', '--format=%s', 'main']), /Revert "Past the queue"/);
+  });
+
   story('is opened by a link, once [A37]', async (t) => {
     const { url } = await server.api.ok<{ url: string }>('createSignInLink', {});
     const { page } = await browser.open(t);
