@@ -4,6 +4,7 @@ import { usageError } from './core/exit.ts';
 import type { AnswerOf } from './core/operations.ts';
 import { formatRows } from './core/table.ts';
 import { clean } from './core/terminal.ts';
+import { formatDeliveries } from './webhook.ts';
 
 type Notification = AnswerOf<'listNotifications'>['notifications'][number];
 
@@ -80,10 +81,17 @@ const test = commandFor('testNotification', {
   show: ({ delivered, status, problem }) => `${delivered ? 'Sent' : 'Not sent'}: ${status ?? problem}.\n`,
 });
 
+const deliveries = commandFor('listWebhookDeliveries', {
+  text: 'List what was sent, newest first. For administrators.',
+  takes: { '<id>': 'Their id.' },
+  examples: ['sluice notify deliveries 3f1de2a4-57a4-4f0e-9d7b-6c1f2b8a9e10'],
+  show: (reply) => formatDeliveries(reply.deliveries),
+});
+
 // SPEC W87
 export const NOTIFY: Row = {
   examples: ['sluice notify create ada@acme.dev --for github.com/ada', 'sluice notify list'],
-  rows: { create, list, delete: remove, test },
+  rows: { create, list, delete: remove, test, deliveries },
 };
 
 function stateOf({ disabledAt, failingSince }: Notification): string {

@@ -214,7 +214,7 @@ function formatWebhook(webhook: WebhookView): string {
   ]);
 }
 
-function formatDeliveries(deliveries: readonly DeliveryView[]): string {
+export function formatDeliveries(deliveries: readonly DeliveryView[]): string {
   if (deliveries.length === 0) return 'No deliveries.\n';
   return formatRows(deliveries, [
     { title: 'MADE', cell: ({ createdAt }) => formatTime(createdAt) },
