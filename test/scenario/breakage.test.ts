@@ -47,6 +47,12 @@ describe('the commit that broke the branch', () => {
     pass HEAD~M         → broke C
   `;
 
+  story('is told at once by a former head that failed before and only waits for its other checks [V86]')`
+    with confirmFailures=AUTO
+    sources protection=ci,lint; submit A B; fail A; foreign X; fail HEAD; fail B
+    fail HEAD; line → broke outside
+  `;
+
   story('is not searched any more when the queue goes on [V86]')`
     ${RED}
     line   → testing HEAD~M

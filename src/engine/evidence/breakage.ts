@@ -78,7 +78,10 @@ export function searchBreakage(work: Work): void {
   const base = next === undefined ? undefined : baseOf(work.queue, found, next);
   if (next === undefined || base === undefined) return;
   keepBreakage(work, { ...found, probe: next, runs: found.runs + 1 });
-  if (findBaseTest(work.queue, base) === undefined) testBase(work, base);
+  const known = findBaseTest(work.queue, base);
+  if (known === undefined) testBase(work, base);
+  // It may have failed before, and only wait for its other checks.
+  else noteProbe(work, known);
 }
 
 /** The commit to test next, in `line`. Undefined: the search is over. */
