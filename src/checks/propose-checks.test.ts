@@ -52,7 +52,7 @@ describe('proposed checks', () => {
     [
       'go',
       { 'go.mod': 'module a', 'go.sum': 'x' },
-      { run: `~/go/bin/gotestsum --junitfile reports/go.xml -- "\${@:-./...}"`, selects: 'go' },
+      { run: `~/go/bin/gotestsum --junitfile reports/go.xml -- -count=1 "\${@:-./...}"`, selects: 'go' },
     ],
     ['go', { 'go.mod': 'module a' }, { run: 'go test ./...' }],
     ['go', { 'go.work': 'use ./a' }, { junit: ['reports/*.xml'], network: true, selects: 'go' }],
@@ -63,6 +63,8 @@ describe('proposed checks', () => {
         prepare: 'python3 -m venv .venv && .venv/bin/pip install --quiet -r requirements.txt -r requirements-dev.txt',
         run: '.venv/bin/python -m pytest --junitxml=reports/pytest.xml "$@"',
         selects: 'pytest',
+        cache: { key: ['requirements.txt', 'requirements-dev.txt'], paths: ['.venv'], result: true },
+        tools: ['python3'],
       },
     ],
     [
@@ -70,9 +72,32 @@ describe('proposed checks', () => {
       { 'pyproject.toml': "[project]\nname='a'\n[project.optional-dependencies]\ntest = ['pytest']\n" },
       { prepare: "python3 -m venv .venv && .venv/bin/pip install --quiet -e '.[test]'" },
     ],
+    [
+      'python',
+      { 'pyproject.toml': "[dependency-groups]\ndev = ['pytest']\n" },
+      {
+        prepare:
+          "python3 -m venv .venv && .venv/bin/pip install --quiet 'pip>=25.1' && .venv/bin/pip install --quiet --group dev",
+        cache: { key: ['pyproject.toml'], paths: ['.venv'], result: true },
+      },
+    ],
     ['python', { 'pytest.ini': '' }, { prepare: 'python3 -m venv .venv && .venv/bin/pip install --quiet pytest' }],
     ['python', { 'pyproject.toml': 'pytest', 'uv.lock': '' }, { prepare: 'uv sync --frozen --all-extras' }],
     ['rust', { 'Cargo.toml': '', 'Cargo.lock': '' }, { run: 'cargo test --workspace --locked' }],
+    [
+      'rust',
+      {
+        'Cargo.toml': '',
+        'Cargo.lock': '',
+        '.config/nextest.toml': '[profile.default]\nretries = 1\n[profile.ci.junit]\npath = "junit.xml"\n',
+      },
+      {
+        tools: ['cargo', 'cargo-nextest'],
+        run: 'cargo nextest run --workspace --locked --profile ci',
+        junit: ['target/nextest/ci/junit.xml'],
+      },
+    ],
+    ['rust', { 'Cargo.toml': '', '.config/nextest.toml': '[profile.ci]\n' }, { run: 'cargo test --workspace' }],
     ['check', { Makefile: 'all: x\ncheck: all\n' }, { run: 'make check' }],
   ];
   for (const [name, texts, fields] of others) {
@@ -81,6 +106,30 @@ describe('proposed checks', () => {
       assertGood(texts);
     });
   }
+
+  const PROJECT = '[project]\nname = "a"\n[project.optional-dependencies]\ntest = ["pytest"]\n';
+  const generated: readonly Texts[] = [
+    { 'requirements.txt': 'pytest\n-r base.txt\n' },
+    { 'requirements.txt': 'pytest\n ./lib\n' },
+    { 'requirements.txt': 'pytest\nlib @ file:lib\n' },
+    { 'pyproject.toml': PROJECT.replace('name', 'dynamic = ["version"]\nname') },
+    { 'pyproject.toml': `${PROJECT}[tool.hatch.build.hooks.vcs]\n` },
+    { 'pyproject.toml': `${PROJECT}[build-system]\nbuild-backend = "maturin"\n` },
+    { 'pyproject.toml': PROJECT, 'setup.py': '' },
+    { 'pyproject.toml': PROJECT, 'setup.cfg': 'install_requires = file: base.txt\n' },
+  ];
+  for (const texts of generated) {
+    it(`[R71] keep what pip downloads where its key does not tell all: ${JSON.stringify(texts)}`, () => {
+      assert.partialDeepStrictEqual(checksOf(texts)['python'], { cache: { paths: ['~/.cache/pip'] } });
+    });
+  }
+
+  it('[R71] keep the whole environment of a project that installs nothing beside it', () => {
+    for (const backend of ['setuptools.build_meta', 'hatchling.build', 'poetry.core.masonry.api']) {
+      const texts = { 'pyproject.toml': `${PROJECT}[build-system]\nbuild-backend = "${backend}"\n` };
+      assert.partialDeepStrictEqual(checksOf(texts)['python'], { cache: { paths: ['.venv'], result: true } });
+    }
+  });
 
   const workspaces: readonly [string, Texts, readonly string[] | undefined][] = [
     ['npm', { ...manifest('x', { workspaces: ['packages/*'] }), ...LOCK }, ['package-lock.json']],

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import type { Framework } from './selects/select-tests.ts';
 
-/** The files of a branch's root that a proposal is made of. Those that do not exist have no text. */
+/** The files of a branch that a proposal is made of. Those that do not exist have no text. */
 export const PROPOSAL_FILES = [
   'package.json',
   'package-lock.json',
@@ -25,6 +25,7 @@ export const PROPOSAL_FILES = [
   'uv.lock',
   'Cargo.toml',
   'Cargo.lock',
+  '.config/nextest.toml',
   'Makefile',
 ] as const;
 
@@ -33,13 +34,21 @@ export type RootFiles = ReadonlyMap<ProposalFile, string>;
 
 /** A check as `.sluice.yaml` has it. */
 interface ProposedCheck {
-  readonly cache?: { readonly key: readonly string[]; readonly paths: readonly string[]; readonly verified?: true };
+  readonly tools?: readonly string[];
+  readonly cache?: ProposedCache;
   readonly prepare?: string;
   readonly run: string;
   readonly network?: true;
   readonly env?: Readonly<Record<string, string>>;
   readonly junit?: readonly string[];
   readonly selects?: Framework;
+}
+
+interface ProposedCache {
+  readonly key: readonly string[];
+  readonly paths: readonly string[];
+  readonly verified?: true;
+  readonly result?: true;
 }
 
 export interface Proposal {
@@ -196,8 +205,9 @@ function fromGo(files: RootFiles): ReturnType<Ecosystem> {
   // Without what was compiled, each run would compile the standard library.
   const cache = { key, paths: ['~/go/pkg/mod', '~/go/bin', '~/.cache/go-build'], result: true as const };
   const prepare = `go mod download && go install gotest.tools/gotestsum@${GOTESTSUM}`;
+  // Go would tell of earlier results as if tests had run again: a flaky test would look healthy.
   const begin = isWork ? `[ $# -gt 0 ] || set -- ${WORK_MODULES}; ` : '';
-  const run = `${begin}~/go/bin/gotestsum --junitfile reports/go.xml -- "${isWork ? '$@' : `\${@:-./...}`}"`;
+  const run = `${begin}~/go/bin/gotestsum --junitfile reports/go.xml -- -count=1 "${isWork ? '$@' : `\${@:-./...}`}"`;
   const from = isWork ? 'go.work, with all modules that it uses' : 'go.mod and go.sum';
   return {
     check: { cache, prepare, run, network: true, ...REPORT, selects: 'go' },
@@ -226,7 +236,8 @@ function fromPython(files: RootFiles): ReturnType<Ecosystem> {
     const check = { cache, prepare: 'uv sync --frozen --all-extras', run: `uv run ${PYTEST}`, network: true as const };
     return { check: { ...check, ...PYTEST_REPORT }, note: 'python: uv.lock; its tests are pytest.' };
   }
-  const lists = REQUIREMENTS.filter((name) => files.has(name));
+  const has = (name: ProposalFile) => files.has(name);
+  const lists = REQUIREMENTS.filter(has);
   const extra = /^(test|tests|testing|dev)\s*=\s*\[/m.exec(sectionOf(project, 'project.optional-dependencies'))?.[1];
   const group = /^(test|tests|testing|dev)\s*=\s*\[/m.exec(sectionOf(project, 'dependency-groups'))?.[1];
   const own = /^\[(?:project|build-system)\]/m.test(project ?? '') || files.has('setup.py');
@@ -240,20 +251,58 @@ function fromPython(files: RootFiles): ReturnType<Ecosystem> {
     extra !== undefined ||
     group !== undefined;
   const packages = [...parts, ...(isNamed ? [] : ['pytest'])].join(' ');
-  const key = [...lists, ...(own && project !== undefined ? ['pyproject.toml'] : [])];
-  const cache = key.length === 0 ? {} : { cache: { key, paths: ['~/.cache/pip'], verified: true as const } };
-  const prepare = `python3 -m venv .venv && .venv/bin/pip install --quiet ${packages}`;
-  const check = { ...cache, prepare, run: `.venv/bin/${PYTEST}`, network: true as const, ...PYTEST_REPORT };
+  const named = own || group !== undefined ? (['pyproject.toml', 'setup.cfg', 'setup.py'] as const).filter(has) : [];
+  const key = [...lists, ...named];
+  const isWhole = lists.every((name) => !LEADS_ON.test(files.get(name) ?? '')) && (!own || isPlain(files));
+  const cache: ProposedCache = isWhole ? { key, paths: ['.venv'], result: true } : { key, paths: ['~/.cache/pip'] };
+  // Older ones do not know groups.
+  const newer = group === undefined ? '' : `.venv/bin/pip install --quiet 'pip>=25.1' && `;
+  const prepare = `python3 -m venv .venv && ${newer}.venv/bin/pip install --quiet ${packages}`;
+  const cached = key.length === 0 ? {} : { tools: ['python3'], cache };
+  const check = { ...cached, prepare, run: `.venv/bin/${PYTEST}`, network: true as const, ...PYTEST_REPORT };
   return { check, note: `python: ${key.join(', ') || 'pytest is installed by name'}; its tests are pytest.` };
+}
+
+/** Requirements that name other files of the commit. */
+const LEADS_ON = /^\s*(?:-[rce]|--(?:requirement|constraint|editable)\b|\.{0,2}\/|[^#]*\bfile:)/m;
+const PLAIN_BACKENDS =
+  /^build-backend\s*=\s*["'](?:setuptools\.build_meta|hatchling\.build|flit_core\.buildapi|poetry\.core\.masonry\.api|pdm\.backend|uv_build)["']/m;
+const WRITES_FILES = /^dynamic\s*=|\bhooks\b|\bext-modules\b|\bcmdclass\b/m;
+
+/** Its installation leaves everything in the environment, and follows from the files of the key alone. */
+function isPlain(files: RootFiles): boolean {
+  const project = files.get('pyproject.toml') ?? '';
+  const backend = /^build-backend\s*=/m.test(project) ? PLAIN_BACKENDS.test(project) : true;
+  return (
+    backend && !files.has('setup.py') && !WRITES_FILES.test(project) && !LEADS_ON.test(files.get('setup.cfg') ?? '')
+  );
 }
 
 function fromRust(files: RootFiles): ReturnType<Ecosystem> {
   if (!files.has('Cargo.toml')) return undefined;
-  const run = 'cargo test --workspace';
-  if (!files.has('Cargo.lock')) return { check: { run, network: true }, note: 'rust: Cargo.toml without a lock file.' };
+  const isLocked = files.has('Cargo.lock');
+  const options = `--workspace${isLocked ? ' --locked' : ''}`;
   const cache = { key: ['Cargo.lock'], paths: ['~/.cargo/registry', '~/.cargo/git'], verified: true as const };
-  const check = { cache, prepare: 'cargo fetch --locked', run: `${run} --locked`, network: true as const };
-  return { check, note: 'rust: Cargo.toml and Cargo.lock.' };
+  const prepared = isLocked ? { cache, prepare: 'cargo fetch --locked' } : {};
+  const from = isLocked ? 'Cargo.toml and Cargo.lock' : 'Cargo.toml without a lock file';
+  const { profile, report } = nextestReport(files.get('.config/nextest.toml'));
+  if (profile === undefined) {
+    const note = `rust: ${from}; without test reports, which cargo-nextest writes where .config/nextest.toml has junit.`;
+    return { check: { ...prepared, run: `cargo test ${options}`, network: true }, note };
+  }
+  const run = `cargo nextest run ${options} --profile ${profile}`;
+  const junit = [`target/nextest/${profile}/${report}`];
+  return {
+    check: { tools: ['cargo', 'cargo-nextest'], ...prepared, run, network: true, junit },
+    note: `rust: ${from}; .config/nextest.toml has the reports of its profile ${profile}. cargo-nextest runs no tests of the documentation.`,
+  };
+}
+
+/** The first profile of nextest that writes reports. */
+function nextestReport(text: string | undefined) {
+  const profile = /^\s*\[profile\.([\w-]+)\.junit\]/m.exec(text ?? '')?.[1];
+  const path = /^path\s*=\s*["']([\w./-]+)["']/m.exec(sectionOf(text, `profile.${profile}.junit`))?.[1];
+  return path === undefined ? {} : { profile, report: path };
 }
 
 function fromMakefile(files: RootFiles) {
