@@ -64,8 +64,32 @@ describe('a masker of secrets', () => {
         Buffer.from(long)
           .toString('base64')
           .match(new RegExp(`.{1,${width}}`, 'g')) ?? [];
-      assert.match(mask(lines.join('\n'), { secrets: [long] }), /^(\*\*\*.{0,3}\n)+\*\*\*.{0,3}$/);
+      assert.match(mask(lines.join('\n'), { secrets: [long] }), /^\*\*\*.{0,3}$/s);
     }
+  });
+
+  it('[R98] hides it split over lines and columns, as it is and encoded', () => {
+    const bytes = Buffer.from(SECRET);
+    const texts = [SECRET, bytes.toString('hex'), bytes.toString('hex').toUpperCase(), encodeURIComponent(SECRET)];
+    for (const text of texts) {
+      for (const width of [1, 2, 5]) {
+        for (const between of ['\n', '\r\n', ' ', ' \t\n']) {
+          const split = (text.match(new RegExp(`.{1,${width}}`, 'g')) ?? []).join(between);
+          for (const size of [1, 3, 1_000])
+            assert.equal(mask(`<${split}>`, { size }), '<***>', JSON.stringify({ split, size }));
+        }
+      }
+    }
+    assert.equal(mask('a b\n\nc\n'), 'a b\n\nc\n');
+    assert.equal(mask('tök+en \n'), 'tök+en \n');
+  });
+
+  it('[R98] holds no more than a piece back, however much white space follows', () => {
+    const masker = createMasker([SECRET]);
+    masker.mask(Buffer.from('tök'));
+    let written = 0;
+    for (let piece = 0; piece < 100; piece += 1) written += masker.mask(Buffer.from(' '.repeat(1_000))).length;
+    assert.ok(written > 80_000, `${written}`);
   });
 
   it('[R98] hides each line of a key', () => {

@@ -9,54 +9,86 @@ export interface Masker {
   end(): Buffer;
 }
 
-/** Replaces texts in a stream of bytes, also where they are encoded or come in pieces. */
+/** Enough between two characters of a secret. More, and what is held back would grow with the output. */
+const MOST_SPACE = 10_000;
+
+/** Replaces texts in a stream of bytes, also where they are encoded, broken by white space, or come in pieces. */
 // SPEC R98
 export function createMasker(secrets: readonly string[]): Masker {
-  const forms = [...new Set(secrets.flatMap(formsOf))].toSorted((a, b) => b.length - a.length);
-  const longest = forms[0]?.length ?? 1;
-  const longer = forms.flatMap((form) => {
-    const least = Math.min(
-      ...forms.filter((other) => form !== other && form.startsWith(other)).map(({ length }) => length),
-    );
-    return least < form.length ? { form, least } : [];
-  });
-  const any = forms.map((form) => ({ form, least: 1 }));
-  const endOf = (text: string) => (longest === 1 ? '' : text.slice(1 - longest));
+  const forms = [...new Set(secrets.flatMap(formsOf).map((form) => form.replaceAll(SPACE, '')))].filter(
+    (form) => form !== '',
+  );
+  const longest = Math.max(0, ...forms.map(({ length }) => length));
   let held = '';
+  const take = (given: string, isEnd: boolean): Buffer => {
+    const { text, places } = squeeze(given);
+    const found = findForms(text, forms);
+    let end = isEnd || longest === 0 ? text.length : text.length - beginningAt(text.slice(1 - longest), forms);
+    // One that overlaps what waits, waits with it.
+    for (const { from, to } of found.toReversed()) if (to > end) end = Math.min(end, from);
+    const at = end === text.length ? given.length : (places[end] ?? given.length);
+    const cut = given.length - at > longest + MOST_SPACE ? given.length : at;
+    held = given.slice(cut);
+    return Buffer.from(replaceSpans(given.slice(0, cut), found, places), 'latin1');
+  };
   return {
-    mask: (bytes) => {
-      const given = held + bytes.toString('latin1');
-      // A form that may go on as a longer one waits for what follows.
-      const sure = given.length - beginningAt(endOf(given), longer);
-      const text = replaceAll(given.slice(0, sure), forms);
-      const from = sure < given.length ? text.length : text.length - beginningAt(endOf(text), any);
-      held = text.slice(from) + given.slice(sure);
-      return Buffer.from(text.slice(0, from), 'latin1');
-    },
-    end: () => {
-      const rest = Buffer.from(replaceAll(held, forms), 'latin1');
-      held = '';
-      return rest;
-    },
+    mask: (bytes) => take(held + bytes.toString('latin1'), false),
+    end: () => take(held, true),
   };
 }
 
-function replaceAll(text: string, forms: readonly string[]): string {
-  return forms.reduce((masked, form) => masked.replaceAll(form, MASK), text);
+/** Not those of Latin-1: they are bytes within characters of UTF-8. */
+const SPACE = /[ \t\n\v\f\r]/g;
+
+/** The text without white space, and where each of its characters was. */
+function squeeze(given: string): { readonly text: string; readonly places: Int32Array } {
+  const places = new Int32Array(given.length);
+  let count = 0;
+  for (let at = 0; at < given.length; at += 1) {
+    const code = given.charCodeAt(at);
+    if (code === 32 || (code >= 9 && code <= 13)) continue;
+    places[count] = at;
+    count += 1;
+  }
+  return { text: given.replaceAll(SPACE, ''), places };
 }
 
-interface Beginning {
-  readonly form: string;
-  /** Shorter ends do not count. */
-  readonly least: number;
+interface Span {
+  readonly from: number;
+  readonly to: number;
 }
 
-/** The length of the longest end that a form begins with. */
-function beginningAt(end: string, forms: readonly Beginning[]): number {
+/** In order, and those that overlap as one. */
+function findForms(text: string, forms: readonly string[]): readonly Span[] {
+  const all: Span[] = [];
+  for (const form of forms)
+    for (let from = text.indexOf(form); from >= 0; from = text.indexOf(form, from + form.length))
+      all.push({ from, to: from + form.length });
+  const joined: Span[] = [];
+  for (const span of all.toSorted((a, b) => a.from - b.from || b.to - a.to)) {
+    const last = joined.at(-1);
+    if (last === undefined || span.from >= last.to) joined.push(span);
+    else if (span.to > last.to) joined[joined.length - 1] = { from: last.from, to: span.to };
+  }
+  return joined;
+}
+
+function replaceSpans(given: string, spans: readonly Span[], places: Int32Array): string {
+  let [masked, at] = ['', 0];
+  for (const { from, to } of spans) {
+    const [begin = 0, last = 0] = [places[from], places[to - 1]];
+    if (last >= given.length) break;
+    masked += given.slice(at, begin) + MASK;
+    at = last + 1;
+  }
+  return masked + given.slice(at);
+}
+
+/** The length of the longest end that a form begins with, and goes on. */
+function beginningAt(end: string, forms: readonly string[]): number {
   for (let length = end.length; length > 0; length -= 1) {
     const tail = end.slice(-length);
-    if (forms.some(({ form, least }) => length >= least && length < form.length && form.startsWith(tail)))
-      return length;
+    if (forms.some((form) => length < form.length && form.startsWith(tail))) return length;
   }
   return 0;
 }
@@ -99,16 +131,6 @@ function inBase64(bytes: Buffer): readonly string[] {
       .replace(/=+$/, '');
     const from = shift === 0 ? 0 : shift + 1;
     const sure = encoded.slice(from, Math.floor(((shift + bytes.length) * 8) / 6));
-    const lines = shift === 0 ? LINE_WIDTHS.flatMap((width) => linesOf(sure, width)) : [];
-    return [sure, sure.replaceAll('+', '-').replaceAll('/', '_'), ...lines];
+    return [sure, sure.replaceAll('+', '-').replaceAll('/', '_')];
   });
-}
-
-/** Of PEM and OpenSSL, and of base64. */
-const LINE_WIDTHS = [64, 76];
-
-function linesOf(text: string, width: number): readonly string[] {
-  const count = Math.ceil(text.length / width);
-  const lines = Array.from({ length: count }, (_, index) => text.slice(index * width, (index + 1) * width));
-  return lines.filter(({ length }) => length >= MIN_SECRET_LENGTH);
 }
