@@ -1,7 +1,7 @@
 // Real small projects with packages from their registries: registered, tried and landed with nothing but a yes.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
@@ -163,6 +163,8 @@ fn doubles() {
   },
 };
 
+/** As SLUICE_RUNNER_UIDS is set by default. */
+const FIRST_UID = 60_600;
 /** Tools of the other recipes, in a folder that sandboxes can read. */
 const TOOLS = join(ROOT, '.cache/recipes');
 const ALL = process.env['SLUICE_RECIPES'] === 'all';
@@ -206,8 +208,11 @@ for (const line of ALL ? INSTALLS : []) assert.equal(await run(['sh', '-c', line
 
 /** A `go` that keeps what it compiles for the next time that the suite runs: half a minute of work. */
 async function keepBuilds(): Promise<Readonly<Record<string, string>>> {
-  // The users of checks share a group.
-  const builds = await once(join(TOOLS, 'go-builds'), (folder) => chmod(folder, 0o2777));
+  const builds = await once(join(TOOLS, 'go-builds'), async (folder) => {
+    // The group of all users of checks, where the server is root.
+    if (process.getuid?.() === 0) await chown(folder, 0, FIRST_UID);
+    await chmod(folder, 0o2775);
+  });
   const { stdout: root } = await promisify(execFile)('go', ['env', 'GOROOT']);
   const script = `#!/bin/sh
 if [ "$HOME" = /check/home ]; then export GOCACHE=${builds}; fi
