@@ -191,7 +191,7 @@ module.exports = {
     ),
     room(
       'cli-speaks-http',
-      '^src/cli/(?!core/(?:checkout|framework)\\.ts|ci/(?:exec|select)\\.ts|pr/push-pull-request\\.ts|upload/|simulate/|forge/(manifest|run-gitea-setup|gitea-plan)\\.ts)',
+      '^src/cli/(?!core/(?:checkout|framework)\\.ts|ci/(?:exec|select)\\.ts|pr/push-pull-request\\.ts|upload/|simulate/|forge/(manifest|run-gitea-setup|gitea-plan|run-gitlab-setup)\\.ts)',
       ['^src/cli/', contract, '^src/config/', lib, '^src/(main|move-store)\\.ts$'],
       'The cli speaks HTTP through the contract only.',
     ),
@@ -222,10 +222,10 @@ module.exports = {
       'What an App is asked to be allowed is what the server then looks for.',
     ),
     room(
-      'setup-speaks-to-gitea',
-      '^src/cli/forge/(run-gitea-setup|gitea-plan)\\.ts$',
-      ['^src/cli/', '^src/config/', '^src/forge/gitea/api/', '^src/forge/hosted/rest-client\\.ts$', lib],
-      'A Gitea has no Apps: the setup itself makes webhooks and settings, as the account of the server.',
+      'setup-speaks-to-its-forge',
+      '^src/cli/forge/(run-gitea-setup|gitea-plan|run-gitlab-setup)\\.ts$',
+      ['^src/cli/', '^src/config/', '^src/forge/git(ea|lab)/api/', '^src/forge/hosted/rest-client\\.ts$', lib],
+      'They have no Apps: the setup itself makes webhooks and settings, as the account of the server.',
     ),
     room(
       'cli-reads-reports',

@@ -51,7 +51,7 @@ const BRANCHES: Readonly<Record<string, readonly [summary: string, load: () => P
   status: ['Show the state of the server and of its queues', async () => (await import('./status.ts')).STATUS],
   open: ['Open the dashboard, signed in', async () => (await import('./open.ts')).OPEN],
   forge: [
-    'Connect GitHub, Gitea or Forgejo, and check what is missing',
+    'Connect GitHub, Gitea, Forgejo or GitLab, and check what is missing',
     async () => (await import('./forge/forge.ts')).FORGE,
   ],
   github: ['The same as forge, for GitHub', async () => (await import('./forge/forge.ts')).GITHUB],

@@ -2,16 +2,18 @@ import type { Row } from '../core/command.ts';
 import { check } from './check.ts';
 import { giteaSetup } from './gitea-setup.ts';
 import { githubSetup } from './github-setup.ts';
+import { gitlabSetup } from './gitlab-setup.ts';
 
 const SETUPS = [
   'sluice forge setup github --org acme --url https://sluice.acme.dev',
   'sluice forge setup gitea https://git.acme.dev --gitea-token-file token.txt --repo acme/app',
+  'sluice forge setup gitlab https://gitlab.acme.dev --gitlab-token-file token.txt --repo acme/tools/app',
 ];
 
 const setup: Row = {
   text: 'Connect a forge to the server of this machine.',
   examples: SETUPS,
-  rows: { github: githubSetup, gitea: giteaSetup },
+  rows: { github: githubSetup, gitea: giteaSetup, gitlab: gitlabSetup },
 };
 
 export const FORGE: Row = {

@@ -93,7 +93,7 @@ async function runSetup(address: string, options: GiteaSetupOptions): Promise<vo
   }
 }
 
-const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+export const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 async function findConnection({ dataFolder, host }: ConnectionPlace): Promise<AccountSettings | undefined> {
   const { files } = await loadFiles(accountFiles('gitea'), dataFolder, new Set());
@@ -168,7 +168,10 @@ async function readRepository(
   };
 }
 
-async function agree(steps: readonly Step[], { yes }: GiteaSetupOptions): Promise<void> {
+export async function agree(
+  steps: readonly Pick<Step, 'text'>[],
+  { yes }: Pick<GiteaSetupOptions, 'yes'>,
+): Promise<void> {
   const list = steps.map(({ text }) => `  - ${clean(text)}`).join('\n');
   if (yes) say(`Will be done:\n${list}`);
   else await confirm({ warning: `Will be done:\n${list}`, question: 'Do it?' });

@@ -42,7 +42,6 @@ export interface RestApi<Request extends RestRequest> {
   isPostponed?(answer: Answer<unknown>): boolean;
   messageIn(data: unknown): string;
   /** A sentence that tells the operator what to do. */
-  // SPEC G100
   explain(request: Request, refused: Refused): string;
 }
 
