@@ -7,7 +7,7 @@ const HTTP_ANSWERS: readonly (readonly [RegExp, string])[] = [
   [/error: 403/, 'the token or user lacks the permission for this'],
   [/error: 404|^fatal: repository .* not found/, 'there is no such repository, or the token or user may not see it'],
   [/error: 30[1278]/, 'the repository has moved to another address'],
-  [/^fatal: Could not read from remote repository/, 'the remote does not accept the key, or its key changed'],
+  [/^fatal: Could not read from remote repository/, 'Could not read from remote repository'],
 ];
 const MAX_LENGTH = 300;
 
