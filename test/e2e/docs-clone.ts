@@ -18,6 +18,7 @@ const NOT_RUN: readonly (readonly [command: RegExp, why: string])[] = [
   [/^sluice serve$|npm start$/, 'serves until it is stopped; readme.test.ts starts it'],
   [/^sluice (?:forge setup github|github setup)/, 'needs a browser; github-setup.test.ts runs it'],
   [/^sluice forge setup gitea/, 'needs a Gitea; forge-gitea-setup.test.ts runs it'],
+  [/^sluice forge setup gitlab/, 'needs a GitLab; test/gitlab/queue.test.ts runs it'],
   [/^sluice (?:(?:forge|github) check|repo add (?:github|git\.acme))/, 'needs a forge; github-docs.test.ts runs it'],
   [/^sluice events (?:-f|--follow)/, 'goes on until it is stopped'],
   [/^systemctl|^(?:mv|cp) \/var\/lib\/sluice/, 'changes the installation'],
