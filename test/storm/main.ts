@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { runCommand, say, toNumber } from '../helpers/command.ts';
 import { createDatabase } from '../helpers/postgres.ts';
 import type { StormReport } from './report.ts';
+import { runSelects } from './selects/main.ts';
 import { runStorm } from './storm.ts';
 import { PROJECTS, runSuites } from './suites/main.ts';
 
@@ -14,6 +15,7 @@ const HELP = `npm run storm -- [options]      kills real servers again and again
   --postgres      two servers on one PostgreSQL, taking turns to die; otherwise one on the embedded store
   --upgrade       the same on PostgreSQL, with servers of two versions that are stopped or killed, and a CI that reports
   --suites        real test suites with flaky tests instead, fetched by npm, go and pip, and no kills: who is removed?
+  --selects       a pytest suite of 200 cases instead, and no kills: how many of them run with \`selects\` (16 pull requests)
   --only NAME     with --suites: npm, go or pytest alone
   --quarantine    with --suites: flaky tests are quarantined automatically, and the queue honors it
   --strict        with --suites: a removed pull request that broke nothing is a broken promise too
@@ -33,6 +35,7 @@ const options = {
   postgres: { type: 'boolean', default: false },
   upgrade: { type: 'boolean', default: false },
   suites: { type: 'boolean', default: false },
+  selects: { type: 'boolean', default: false },
   only: { type: 'string' },
   quarantine: { type: 'boolean', default: false },
   strict: { type: 'boolean', default: STRICT },
@@ -43,6 +46,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 process.exitCode = await runCommand(process.argv.slice(2), { help: HELP, parse, run });
 
 async function run(values: ReturnType<typeof parse>): Promise<number> {
+  if (values.isSelecting) return conclude(await runSelects(values));
   return values.isSuites ? runTheSuites(values) : runTheKills(values);
 }
 
@@ -67,11 +71,12 @@ function parse(args: readonly string[]) {
   const { values } = parseArgs({ args: [...args], options });
   return {
     kills: toNumber('kills', values.kills),
-    prs: toNumber('prs', values.prs ?? (values.suites ? '24' : '50')),
+    prs: toNumber('prs', values.prs ?? (values.selects ? '16' : values.suites ? '24' : '50')),
     seed: values.seed ?? String(randomInt(1_000_000)),
     isPostgres: values.postgres,
     isUpgrade: values.upgrade,
     isSuites: values.suites,
+    isSelecting: values.selects,
     only: toProject(values.only),
     isQuarantining: values.quarantine,
     isStrict: values.strict,
