@@ -88,7 +88,7 @@ const deliveries = commandFor('listWebhookDeliveries', {
   show: (reply) => formatDeliveries(reply.deliveries),
 });
 
-// SPEC W87
+// SPEC W89
 export const NOTIFY: Row = {
   examples: ['sluice notify create ada@acme.dev --for github.com/ada', 'sluice notify list'],
   rows: { create, list, delete: remove, test, deliveries },

@@ -96,7 +96,7 @@ describe('messages to people', { timeout: 120_000 }, () => {
 
   const mailsTo = (address: string) => mail.mails.filter(({ to }) => to.includes(address));
 
-  it('tell an author of landings and removals by mail, and only that author [X57] [X58] [W87]', async (t) => {
+  it('tell an author of landings and removals by mail, and only that author [X57] [X58] [W89]', async (t) => {
     const world = await openServer(t, environment());
     const queue = await world.aQueue();
     const words = ['notify', 'create', 'grace@acme.test', '--for', 'local/Grace', '--when', 'ended'];
