@@ -42,7 +42,7 @@ function Shown({
   readonly health: Health;
   readonly days: number;
 }) {
-  const { total, buckets, reasons, fewestRunsPerDecided, bucketSeconds } = health;
+  const { total, buckets, reasons, serialises, fewestRunsPerDecided, bucketSeconds } = health;
   const decided = total.landed + total.removed;
   const chosen = buckets.find(({ from }) => from === query.value.get('from'));
   const labelOf = (from: string) => labelAt(from, days);
@@ -107,21 +107,41 @@ function Shown({
         />
       </div>
       {chosen !== undefined && <Behind place={place} from={chosen.from} seconds={bucketSeconds} />}
-      {reasons.length > 0 && (
-        <section aria-label="Why pull requests were removed">
-          <h2>Why pull requests were removed</h2>
-          <ul class="shares">
-            {reasons.map(({ reason, count }) => (
-              <li key={reason}>
-                <span>{sayReason(reason)}</span>
-                <progress max={total.removed} value={count} aria-label={sayReason(reason)} />
-                <span class="figure">{count}</span>
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
+      <Shares
+        title="Why pull requests were removed"
+        rows={reasons.map(({ reason, count }) => ({ name: sayReason(reason), count }))}
+      />
+      <Shares
+        title="Why pull requests were tested one behind the other"
+        rows={serialises.map(({ kind, name, pairs }) => ({ name: sayLaneReason(kind, name), count: pairs }))}
+      />
     </>
+  );
+}
+
+/** Each row with its share of the whole. */
+function Shares({
+  title,
+  rows,
+}: {
+  readonly title: string;
+  readonly rows: readonly { readonly name: string; readonly count: number }[];
+}) {
+  const sum = rows.reduce((all, { count }) => all + count, 0);
+  if (sum === 0) return null;
+  return (
+    <section aria-label={title}>
+      <h2>{title}</h2>
+      <ul class="shares">
+        {rows.map(({ name, count }) => (
+          <li key={name}>
+            <span>{name}</span>
+            <progress max={sum} value={count} aria-label={name} />
+            <span class="figure">{count}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -170,6 +190,18 @@ function durationOf(seconds: number | undefined): string {
 
 function percent(part: number, whole: number): string {
   return `${whole === 0 ? 0 : Math.round((100 * part) / whole)}%`;
+}
+
+const LANE_REASONS: Readonly<Record<string, (name: string) => string>> = {
+  TARGET: (name) => `Both have the target ${name}`,
+  UPLOADED_ALL: () => 'One was uploaded as ALL',
+  BARRIER: (name) => `One changes ${name}, a barrier`,
+  MANIFEST: (name) => `One changes the manifest ${name}`,
+  OTHERWISE: () => 'One changes a file that no rule matches',
+};
+
+function sayLaneReason(kind: string, name: string): string {
+  return LANE_REASONS[kind]?.(name) ?? name;
 }
 
 function sayReason(reason: string): string {
