@@ -4,11 +4,12 @@ import { gunzipSync } from 'node:zlib';
 import { type Learned, NOTHING_LEARNED } from '../src/engine/model/learned.ts';
 import { entropyOf } from '../src/policy/measure.ts';
 import { bandOf, changesOf, type ProjectOutcomes, parseOutcomes } from '../src/policy/outcomes.ts';
-import type { Workload } from '../src/policy/workload.ts';
+import type { Chance, Workload } from '../src/policy/workload.ts';
 import { median, printFigure, progress, round } from './lib/figure.ts';
 import {
   AT_ONCE,
   adaptive,
+  ciOf,
   type Drawn,
   draw,
   percentWronglyRemoved,
@@ -31,6 +32,7 @@ const QUESTIONS: Readonly<Record<string, (bench: PolicyBench) => void>> = {
   flakes: measureFlakes,
   needs: measureNeeds,
   lanes: measureLanes,
+  questions: measureQuestions,
 };
 
 const OPTIONS = {
@@ -141,6 +143,14 @@ class PolicyBench {
     const isExplained = workload.chance.flakeRate > 0 || workload.changes.some(({ needs }) => needs !== undefined);
     if (!isExplained) this.#innocentRemoved += trial.wronglyRemoved;
     return trial;
+  }
+
+  /** The same workloads, of which CI can tell so much. */
+  playQuestions(drawn: Drawn, chance: Partial<Chance>, settings: Settings): readonly Trial[] {
+    return this.#seeds.map((seed) => {
+      const workload = draw(seed, { ...drawn, prs: Math.min(drawn.prs, this.#prs) });
+      return this.playAdaptive({ ...workload, chance: { ...workload.chance, ...chance } }, settings, NOTHING_LEARNED);
+    });
   }
 
   shorten({ outcomes, ...project }: ProjectOutcomes): ProjectOutcomes {
@@ -298,4 +308,33 @@ function measureLanes(bench: PolicyBench): void {
       { ...p99, goal: 1 },
     ],
   });
+}
+
+/** CI time in full runs. A probe takes a tenth of a run; beside it, one of 30%, and suites of which 30% stop at the first failure. */
+function measureQuestions(bench: PolicyBench): void {
+  const rows = [
+    { name: '5%', load: 5, concurrency: 10, failureRate: 0.05, runCost: 4, limit: 0.34 },
+    { name: '20%', load: 5, concurrency: 10, failureRate: 0.2, runCost: 4, limit: 0.7 },
+    { name: 'load20.5%', load: 20, concurrency: 30, failureRate: 0.05, runCost: 4, limit: 0.41 },
+    { name: 'cost16.5%', load: 5, concurrency: 10, failureRate: 0.05, runCost: 16, limit: 0.25 },
+  ] as const;
+  const kinds: Readonly<Record<string, Partial<Chance>>> = {
+    probes: { maskRate: 0, probeShare: 0.1 },
+    'probes.30%': { maskRate: 0, probeShare: 0.3 },
+    'masked.30%': { maskRate: 0.3, probeShare: 0.1 },
+    whole: {},
+  };
+  for (const { name, limit, load, failureRate, concurrency, runCost } of rows) {
+    progress(`policy questions ${name}`);
+    for (const [kind, chance] of Object.entries(kinds)) {
+      const trials = bench.playQuestions({ prs: 1_000, load, failureRate }, chance, {
+        ...adaptive(runCost),
+        concurrency,
+      });
+      const label = `policy.questions.${name}.${kind}`;
+      const value = round(median(trials.map(ciOf)));
+      printFigure({ name: `${label}.ci`, value, unit: 'runs/PR', limit: kind === 'probes' ? limit : undefined });
+      printFigure({ name: `${label}.p95`, value: median(trials.map(p95.of)), unit: p95.unit });
+    }
+  }
 }

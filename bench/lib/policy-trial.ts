@@ -70,6 +70,10 @@ export function play(workload: Workload, settings: Settings, learned: Learned = 
 
 export const runsOf = ({ runs, merged, removed }: Measures): number => runs / (merged + removed);
 
+/** CI time per decision, in runs. */
+export const ciOf = ({ ciHours, merged, removed }: Measures): number =>
+  (ciHours * 60) / CI_MINUTES / (merged + removed);
+
 export const percentWronglyRemoved = ({ wronglyRemoved, pullRequests }: Measures): number =>
   (100 * wronglyRemoved) / pullRequests;
 

@@ -44,6 +44,11 @@ const GROUPS: Readonly<Record<string, Lines>> = {
   ],
   'All:': [
     ['--flake-rate <share>', 'CI runs that fail without a reason. (default: 0.01; 0 with --outcomes and --data)'],
+    [
+      '--probe-share <share>',
+      'Reports name the tests that fail, and CI can run these alone, in this share of the time of a run.',
+    ],
+    ['--mask-rate <share>', 'Failed runs that stop at the first failing test. Needs --probe-share. (default: 0)'],
     ['--git-seconds <seconds>', 'How long it takes to build a commit, and to land it. (default: 0)'],
     ['--window <number>', 'How many pull requests the column "window" tests at first. (default: 20)'],
     ['--window-floor <number>', 'How many it tests at least. (default: 3)'],

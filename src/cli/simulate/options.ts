@@ -6,6 +6,7 @@ import {
   type SettingName,
 } from '../../engine/model/settings.ts';
 import { type Arrivals, type Recipe, SHAPES } from '../../policy/generate.ts';
+import type { Chance } from '../../policy/workload.ts';
 import { toFlag } from '../core/arguments.ts';
 import { usageError } from '../core/exit.ts';
 import { proposal } from '../core/nearest.ts';
@@ -34,6 +35,8 @@ type TextName =
   | 'slots'
   | 'seed'
   | 'flakeRate'
+  | 'probeShare'
+  | 'maskRate'
   | 'gitSeconds'
   | 'window'
   | 'windowFloor';
@@ -62,12 +65,22 @@ export function readOptions(given: Given) {
     source: sourceOf(given, kind),
     seed: given.seed ?? '1',
     flakeRate: rate(given, 'flakeRate', kind === 'generated' ? 0.01 : 0),
+    tests: testsOf(given),
     gitMs: number(given, 'gitSeconds', 0, { min: 0, max: 86_400 }) * 1000,
     /** One column of Sluice for each. */
     variants: variantsOf(given),
     window: { start: integer(given, 'window', 20, 1), floor: integer(given, 'windowFloor', 3, 1) },
     hasBaselines: given.baselines !== false,
   };
+}
+
+/** Reports name tests only where CI can run them alone: a queue without questions decides the same without reports. */
+function testsOf(given: Given): Pick<Chance, 'probeShare' | 'maskRate'> {
+  const maskRate = rate(given, 'maskRate', 0);
+  if (given.probeShare !== undefined)
+    return { probeShare: number(given, 'probeShare', 1, { min: 0.01, max: 1 }), maskRate };
+  if (given.maskRate !== undefined) throw usageError('--mask-rate needs --probe-share.');
+  return {};
 }
 
 function kindOf(given: Given): Kind {

@@ -66,6 +66,7 @@ const ROWS: readonly Row[] = [
 ];
 /** Shown only if not zero. */
 const RARE_ROWS: readonly Row[] = [
+  ['probes', ({ measures }) => String(measures.probes)],
   ['undecided', ({ measures }) => String(measures.undecided)],
   ['false red alarms', ({ measures }) => String(measures.holds)],
 ];

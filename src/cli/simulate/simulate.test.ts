@@ -96,6 +96,8 @@ describe('sluice simulate', () => {
     refuses(/"batch" is no setting: write it as name=value/, '--set', 'batch');
     for (const value of ['5', '-0.1', 'NaN', '', 'a'])
       refuses(/--flake-rate must be a number from 0 to 1/, `--flake-rate=${value}`);
+    refuses(/--mask-rate needs --probe-share/, '--mask-rate', '0.3');
+    refuses(/--probe-share must be a number from 0.01 to 1/, '--probe-share', '0');
     refuses(/--prs must be a whole number/, '--prs', '1.5');
     refuses(/--prs must be a number from 1 to 1000000/, '--prs', '1e9');
     refuses(/--per-hour must be a number from 0.01/, '--per-hour', '0');

@@ -63,12 +63,12 @@ interface Contestant extends Pick<Column, 'name' | 'kind' | 'settings'> {
 }
 
 export async function simulate(options: Options, progress: ProgressBar): Promise<Report> {
-  const { seed, flakeRate, gitMs } = options;
+  const { seed, flakeRate, gitMs, tests } = options;
   const material = await gather(options.source);
   const { source, notes } = material;
   const changes = material.queues.flatMap((queue) => queue.changes);
   if (changes.length === 0) throw usageError('There are no pull requests to play with.');
-  const chance = { seed, flakeRate, gitMs };
+  const chance = { seed, flakeRate, gitMs, ...tests };
   const workloads = material.queues.map((queue): Workload => ({ source, changes: queue.changes, chance }));
   const results = playAll(contestantsOf(options, material), workloads, progress);
   const oracle = workloads.map((workload): Played => ({ workload, outcome: runOracle(workload) }));
