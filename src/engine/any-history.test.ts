@@ -12,6 +12,7 @@ import type { RepositoryId } from '../storage/repositories.ts';
 import { explain } from '../words/explain.ts';
 import { formGroups } from './line/batch.ts';
 import type { Landed } from './model/candidate.ts';
+import type { Answer } from './model/judgement.ts';
 import { createQueue, type Queue } from './model/queue.ts';
 import type { QueueSettings } from './model/settings.ts';
 import type { Proposal, Strategy } from './model/strategy.ts';
@@ -193,6 +194,28 @@ describe('any history', () => {
           if (isOnBroken(name)) assert.ok(['NOT_READY', 'CANCELLED'].includes(state), `${name} is ${state}`);
           else assert.equal(state, bad.includes(name) ? 'FAILED' : 'MERGED', `${name}\n${story.describe()}`);
         }
+      }),
+      bounds(60),
+    );
+  });
+
+  it('removes exactly the broken entries, though probes always fail, always pass or say nothing [B19] [B21] [B22]', () => {
+    const broken = fc.uniqueArray(fc.constantFrom(...EIGHT), { maxLength: 4 });
+    const probes = fc.constantFrom('honest', 'honest', 'failed', 'passed', 'none', 'random' as const);
+    fc.assert(
+      fc.property(settings, broken, fc.string(), probes, (chosen, bad, seed, kind) => {
+        const adaptive = { optimizationMode: 'ADAPTIVE', probeStatuses: ['ci'] } as const;
+        const story = new Scenario({ ...chosen, ...adaptive, testingTimeoutMinutes: 0 });
+        story.play(`together ${EIGHT.map((name, index) => `${name}[${'xyx'[index % 3]}]`).join(' ')}`);
+        const random = new Prng(seed);
+        const failingOn = (tree: string) => bad.filter((name) => tree.split('+').includes(name));
+        const answerTo = (): Answer | undefined => {
+          if (kind === 'random') return random.chance(0.3) ? random.pick(['passed', 'none'] as const) : undefined;
+          return kind === 'honest' ? undefined : kind;
+        };
+        settle(story, (tree) => failingOn(tree).length === 0, { failingOn, answerTo });
+        for (const name of EIGHT)
+          assert.equal(story.stateOf(name), bad.includes(name) ? 'FAILED' : 'MERGED', `${name} ${kind}`);
       }),
       bounds(60),
     );

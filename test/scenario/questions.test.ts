@@ -67,6 +67,9 @@ describe('what a probe clears', () => {
     };
     assert.deepEqual(cleared('fail ABCD tests=t'), { isCleared: true, clearedBySearch: undefined });
     assert.deepEqual(cleared('fail ABCD tests=t partly'), { isCleared: false, clearedBySearch: undefined });
+    const beside = 'set requiredStatuses=["ci","lint"]; cancel A B C D; together A B C D';
+    assert.equal(cleared(`${beside}; fail ABCD tests=t`).isCleared, false, 'another check is open');
+    assert.equal(cleared(`${beside}; pass ABCD by=lint; fail ABCD tests=t`).isCleared, true);
   });
 
   story('its tree is tested again, though no other run is under way [B19]', ADAPTIVE)`
@@ -156,19 +159,21 @@ describe('a queue that asks', () => {
 
   it('starts no second run of all tests in a search while probes answer [K33]', () => {
     const begun = (percents: readonly number[]) => {
-      const told = play({ ...ADAPTIVE, runCost: 0.25, concurrency: 12 })`seasoned; together A B C D E F`;
+      const told = play({ ...ADAPTIVE, runCost: 0.25, concurrency: 12 })`seasoned; together A B C D E F G`;
       told.queue = { ...told.queue, probing: { percents } };
-      told.play('submit G; wait 1m');
-      return told.underTest().filter((label) => label.startsWith('~')).length;
+      told.play('fail ABCDEFG');
+      return told.underTest().length;
     };
-    assert.ok(begun([10]) < begun([]));
+    assert.deepEqual([begun([10]), begun([]) > 1], [1, true]);
   });
 
   story(
     'a required check that reports on a probe ends all probes, with an alarm, until it is set again [B24]',
     ADAPTIVE,
   )`
-    ${FAILED}; report ?AB RUNNING by=ci     → testing ~AB; alarm PROBES_STOPPED
-    set probeStatuses=["ci"]                → over PROBES_STOPPED
+    ${FAILED}; report ?AB RUNNING by=ci                      → testing ~AB; alarm PROBES_STOPPED
+    cancel A B C D; together E F G H; fail EFGH tests=t      → testing ~EF
+    set probeStatuses=["ci"]                                 → over PROBES_STOPPED
+    cancel E F G H; together I J K L; fail IJKL tests=t      → testing ?IJ
   `;
 });

@@ -76,12 +76,11 @@ export function controlProbesOf(queue: Queue, search: Search): readonly Candidat
 /** All tests run in the rest of this search. Its probes end. */
 // SPEC B22
 export function stopAsking(work: Work, search: Search, why: Pick<Because, 'candidate' | 'isContradicted'> = {}): void {
-  const { isContradicted } = why;
   const asked = namesOf(search.asking?.question ?? []);
   const probes = runsOfSearch(work.queue, search).filter(({ question }) => question !== undefined);
   dropRuns(work, search, probes, { reason: 'TEST_RUN_INCONCLUSIVE', asked, ...why });
   // Sets that failed a probe may have failed for the probe.
-  keepSearch(work, { ...search, asking: isContradicted ? { isContradicted } : {}, failedSets: [] });
+  keepSearch(work, { ...search, asking: {}, failedSets: [] });
 }
 
 /** The probe ended without an answer. */

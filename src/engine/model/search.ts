@@ -48,8 +48,6 @@ export interface Asking {
   readonly isWhole?: true;
   /** When the last probes ran that passed. */
   readonly passed?: readonly { readonly since: Instant; readonly at: Instant }[];
-  /** Probes contradicted a run of all tests, which is repeated. */
-  readonly isContradicted?: true;
 }
 
 /** An accused entry is removed only after everything that was ahead of it has ended. */

@@ -74,7 +74,7 @@ export function proposePrefixes(queue: Queue, search: Search): Proposal[] {
   if (isAwaitingQuestion(queue, search)) return [];
   if (failed.length === 1) return confirm(queue, search, failed);
   if (isRunning) return [];
-  if (isToBeRepeated(queue, search, failed))
+  if (isLikelyFlake(queue, search, failed))
     return [{ kind: 'prefix', search: number, length: failed.length, isAgain: true }];
   const split = bestSplit(queue, search);
   return split === undefined ? [] : [{ kind: 'prefix', search: number, length: split.length }];
@@ -94,9 +94,8 @@ function confirm(queue: Queue, search: Search, { runs }: Mark): Proposal[] {
 }
 
 /** A second run of the same prefix says more than a shorter one. It is repeated once. */
-function isToBeRepeated(queue: Queue, search: Search, { length, runs }: Mark): boolean {
+function isLikelyFlake(queue: Queue, search: Search, { length, runs }: Mark): boolean {
   if (runs.length > 1) return false;
-  if (search.asking?.isContradicted) return true;
   const sound = chancesFor(queue, search)
     .slice(0, length)
     .reduce((product, chance) => product * (1 - chance), 1);

@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { landingEntries } from '../../../src/engine/facts/evolve-landing.ts';
 import { type Candidate, compositionOf } from '../../../src/engine/model/candidate.ts';
 import type { Check } from '../../../src/engine/model/check.ts';
+import type { Answer } from '../../../src/engine/model/judgement.ts';
 import type { PrNumber } from '../../../src/engine/model/pull-request.ts';
+import { askedIn, probeNameOf } from '../../../src/engine/model/question.ts';
 import { isAdmitted } from '../../../src/engine/model/queue.ts';
 import { composedWithOf } from '../../../src/engine/model/roster.ts';
 import type { QueueSettings } from '../../../src/engine/model/settings.ts';
@@ -45,6 +47,7 @@ const ACTS = {
   waive: (story, { pick }) => judge(story, pick, true),
   repeat: (story, { pick }) => judge(story, pick, false, true),
   deny: (story, { pick }) => judge(story, pick, false),
+  answer: (story, { pick }) => answer(story, pick),
   rerun: (story, { pick }) => rerun(story, pick),
   cancel: plays((name) => `cancel ${name}`),
   restart: plays((name) => `restart ${name}`),
@@ -104,6 +107,7 @@ export const settings: fc.Arbitrary<Partial<QueueSettings>> = fc.record({
   reusePassedTrees: fc.boolean(),
   notReadyTimeoutHours: fc.constantFrom(0, 1),
   maxEntriesPerActor: fc.constantFrom(0, 1, 2),
+  probeStatuses: fc.constantFrom([], ['ci']),
   honorQuarantine: fc.constantFrom('OFF' as const, 'SHADOW' as const, 'ON' as const, 'ON' as const),
 });
 
@@ -116,6 +120,7 @@ const SETTINGS = [
   'canOptimisticallyMerge=true',
   'honorQuarantine=ON',
   'honorQuarantine=SHADOW',
+  'probeStatuses=["ci"]',
 ];
 
 /** A conflict is a property of two pull requests, so two that were built together cannot conflict later. */
@@ -152,7 +157,29 @@ function report(
   const open = underTest(story);
   const candidate = open[pick % Math.max(1, open.length)];
   if (candidate === undefined) return;
-  story.reportCheck(candidate.number, { name, conclusion, ...(hasUploads && { hasUploads }) });
+  story.reportCheck(candidate.number, {
+    name: nameIn(candidate, name, pick),
+    conclusion,
+    ...(hasUploads && { hasUploads }),
+  });
+}
+
+/** Sometimes a required check reports on a probe. */
+function nameIn({ question }: Candidate, name: string, pick: number): string {
+  return question === undefined || pick % 20 === 0 ? name : probeNameOf(name);
+}
+
+const ANSWERS = ['passed', 'failed', 'failed', 'none'] as const;
+
+/** The reports of a probe are read. */
+function answer(story: Scenario, pick: number): void {
+  const probes = story.candidates().filter(({ question, checks }) => question !== undefined && checks.length > 0);
+  const { number, question = [], checks = [] } = probes[pick % Math.max(1, probes.length)] ?? {};
+  const check = checks[0];
+  if (number === undefined || check === undefined) return;
+  const given = { check: check.name, attempt: check.startedAt, tests: [], isWaived: false };
+  const its = ANSWERS[pick % ANSWERS.length] ?? 'none';
+  story.judgeCheck(number, { ...given, answer: its, signature: askedIn(question, check.name) });
 }
 
 /** The candidate cannot be built, or its test branch cannot be pushed. */
@@ -173,7 +200,10 @@ function judge(story: Scenario, pick: number, isWaived: boolean, isRepeat = fals
   const check = candidate?.checks.find(isUnjudged);
   if (candidate === undefined || check === undefined) return;
   const given = { check: check.name, attempt: check.startedAt, tests: ['t'], isWaived };
-  story.judgeCheck(candidate.number, { ...given, ...(isRepeat && { isRepeat }) });
+  // Reports say the same each time.
+  const signature = candidate.number % 3 === 0 ? [] : [{ id: 't', name: 't' }];
+  const isWhole = candidate.number % 2 === 0 && { isWhole: true as const };
+  story.judgeCheck(candidate.number, { ...given, signature, ...isWhole, ...(isRepeat && { isRepeat }) });
 }
 
 function isUnjudged({ conclusion, hasUploads, judgement }: Check): boolean {
@@ -186,7 +216,7 @@ function rerun(story: Scenario, pick: number): void {
   const candidate = candidates[pick % Math.max(1, candidates.length)];
   if (candidate === undefined) return;
   const startedAt = story.now - 60_000 + pick;
-  const name = pick % 2 === 0 ? 'ci' : 'shard';
+  const name = nameIn(candidate, pick % 2 === 0 ? 'ci' : 'shard', pick);
   story.reportCheck(candidate.number, { name, status: 'IN_PROGRESS', startedAt });
   if (pick % 3 > 0)
     story.reportCheck(candidate.number, { name, conclusion: pick % 3 === 1 ? 'SUCCESS' : 'FAILURE', startedAt });
@@ -229,22 +259,50 @@ function mend(story: Scenario, mended: Set<string>, round: number): void {
   story.play(`foreign x${round}`);
 }
 
+/** The tests that fail on a tree, and what a probe of them says. */
+export interface Tests {
+  readonly failingOn: (tree: string) => readonly string[];
+  /** Undefined: as the tests that fail on the tree say. */
+  readonly answerTo?: (asked: readonly string[], tree: string) => Answer | undefined;
+}
+
+/** Without tests, only the tree decides. */
+function answerOf(asked: readonly string[], tree: string, isGreen: boolean, tests: Tests | undefined): Answer {
+  if (tests === undefined) return isGreen ? 'passed' : 'failed';
+  const failing = tests.failingOn(tree);
+  return tests.answerTo?.(asked, tree) ?? (asked.some((id) => failing.includes(id)) ? 'failed' : 'passed');
+}
+
 /** Answers everything that is open until nothing is left. The verdict depends on the tested tree only. */
-export function settle(story: Scenario, isGreen: (tree: string) => boolean): void {
+export function settle(story: Scenario, isGreen: (tree: string) => boolean, tests?: Tests): void {
   release(story);
   story.play('resume');
   const mended = new Set<string>();
   for (let round = 0; round < 2_000; round += 1) {
     const [candidate] = underTest(story);
     const awaited = candidate?.checks.find(({ judgement }) => judgement?.kind === 'awaited');
-    if (candidate !== undefined && awaited !== undefined) {
+    const parts = candidate === undefined ? [] : story.branch.treeOf(candidate).replace('tree:', '').split('+');
+    const left = parts.filter((part) => !mended.has(part)).join('+');
+    if (candidate?.question !== undefined && awaited !== undefined) {
+      const asked = askedIn(candidate.question, awaited.name);
+      const ids = asked.map(({ id }) => id);
+      const failing = tests?.failingOn(left) ?? ids;
+      const given = { check: awaited.name, attempt: awaited.startedAt, tests: [], isWaived: false };
+      const its = answerOf(ids, left, isGreen(left), tests);
+      const failed = asked.filter(({ id }) => failing.includes(id));
+      story.judgeCheck(candidate.number, { ...given, answer: its, signature: failed.length > 0 ? failed : asked });
+    } else if (candidate !== undefined && awaited !== undefined) {
       const { name: check, startedAt: attempt, conclusion } = awaited;
       story.judgeCheck(candidate.number, { check, attempt, tests: ['t'], isWaived: conclusion === 'SUCCESS' });
     } else if (candidate !== undefined) {
-      const parts = story.branch.treeOf(candidate).replace('tree:', '').split('+');
-      const left = parts.filter((part) => !mended.has(part)).join('+');
+      const name = candidate.required?.names[0] ?? 'ci';
       const conclusion = isGreen(left) ? 'SUCCESS' : 'FAILURE';
-      story.reportCheck(candidate.number, { conclusion });
+      story.reportCheck(candidate.number, { name, conclusion });
+      if (tests !== undefined && conclusion === 'FAILURE' && candidate.question === undefined) {
+        const signature = tests.failingOn(left).map((id) => ({ id, name: id }));
+        const given = { check: name, attempt: undefined, tests: [], isWaived: false };
+        story.judgeCheck(candidate.number, { ...given, signature, isWhole: true });
+      }
     } else if ([...valuesOf(story.queue.entries)].some(isAdmitted) || story.queue.state !== 'RUNNING') {
       if (story.queue.hold !== undefined) mend(story, mended, round);
       else story.play('wait 61m');
