@@ -1,8 +1,8 @@
 // Reviews of stacks on GitHub: nothing lands without a review that the target branch asks for.
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { lines } from '../contract/forge-bench.ts';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
+import { lines } from '../contract/forge-bench.ts';
 import type { PullRequest } from '../fake/github/model.ts';
 import { GithubWorld, REVIEWER, WRITER } from './github-world.ts';
 import { until } from './harness.ts';
