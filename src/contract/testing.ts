@@ -130,6 +130,10 @@ const TestRun = record('TestRun', 'One test run.', {
       RUN_PURPOSES,
       'LINE: in queue order. SEARCH: looks for the culprits of a failure, or ahead. HEAD: the target branch itself. REPAIR: one that may mend it. DIRECT: lands without a run. Only with includeDecided.',
     ),
+    asked: list(
+      Type.String(),
+      'Names of the tests that it runs and no others, at most 5: it is a probe, which lands nothing. Only with includeDecided.',
+    ),
     cause: CauseOut,
     reuses: uuid('The test run with the same tree, whose result counts for this one too. Only with includeDecided.'),
   }),

@@ -11,6 +11,7 @@ import {
   openChecks,
 } from '../engine/model/candidate.ts';
 import { searchNumberOf } from '../engine/model/place.ts';
+import { namesOf } from '../engine/model/question.ts';
 import { type Entry, findEntry, mayWork, type Queue } from '../engine/model/queue.ts';
 import { isFrozen, runsOfSearch, unlanded } from '../engine/model/roster.ts';
 import { partOf, type Search } from '../engine/model/search.ts';
@@ -51,13 +52,18 @@ function testingReason(view: View, entry: Entry, candidate: Candidate): Explanat
   const open = openChecks(candidate);
   const total = required?.names.length ?? 0;
   const left = open.length === 0 ? '' : `: ${listOf(open)}`;
-  const text = `${compositionText(view.queue, entry, candidate)} ${open.length} of ${count(total, 'required check')} ${open.length === 1 ? 'is' : 'are'} open${left}.`;
+  const asked =
+    candidate.question && `Only ${listOf(namesOf(candidate.question).slice(0, NAMED))} run, to find who is to blame.`;
+  const how = [compositionText(view.queue, entry, candidate), asked].filter(Boolean).join(' ');
+  const text = `${how} ${open.length} of ${count(total, 'required check')} ${open.length === 1 ? 'is' : 'are'} open${left}.`;
   return reason('TESTING', text, { testRun, since: testingSince ?? plannedAt }, [
     ...silenceReasons(view, candidate),
     ...open.map((check) => openReason(candidate, check)),
     ...judgementReasons(candidate),
   ]);
 }
+
+const NAMED = 3;
 
 /** "It is tested together with #2 on top of #1." */
 function compositionText(queue: Queue, entry: Entry, candidate: Candidate): string {

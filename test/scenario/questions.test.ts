@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { findEntry } from '../../src/engine/model/queue.ts';
 import { listOf } from '../../src/lib/int-map.ts';
+import { explain } from '../../src/words/explain.ts';
+import { tellChange } from '../../src/words/reasons.ts';
+import type { Scenario } from '../worlds/engine/scenario.ts';
 import { play, story } from '../worlds/engine/story.ts';
 import { numberOf } from '../worlds/engine/words.ts';
 
@@ -135,6 +138,20 @@ describe('a probe that contradicts', () => {
 });
 
 describe('a queue that asks', () => {
+  it('tells which tests it asks about, and what a probe found [B17] [B18]', () => {
+    const told = play(ADAPTIVE)`${FAILED}`;
+    const a = findEntry(told.queue, numberOf('A'));
+    assert.ok(a);
+    assert.match(JSON.stringify(explain(told.queue, a, told.now).reasons), /Only t run, to find who is to blame/);
+    told.play('pass ?AB');
+    assert.deepEqual(textsOf(told, 'A'), [
+      'A probe started: a run of t alone.',
+      'It passes t, so the failure is not its own. It is back in the queue, and all tests run before it lands.',
+    ]);
+    const halves = play(FOURS)`${FAILED}; mute ?AB`;
+    assert.equal(textsOf(halves, 'A').at(-1), 'A run of t alone gave no answer. All tests run.');
+  });
+
   it('stops where probes take as long as runs, and asks again after some searches [B23]', () => {
     const told = play(ADAPTIVE)`seasoned; submit A; wait 10m; pass A`;
     const { queue } = told;
@@ -177,3 +194,10 @@ describe('a queue that asks', () => {
     cancel E F G H; together I J K L; fail IJKL tests=t      → testing ?IJ
   `;
 });
+
+/** The transitions that name tests of a question. */
+function textsOf(told: Scenario, name: string): readonly string[] {
+  return told
+    .trailOf(name)
+    .flatMap(({ to, because }) => (because.asked ? tellChange({ to, branch: 'main', because }).text : []));
+}

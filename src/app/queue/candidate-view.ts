@@ -6,6 +6,7 @@ import type { Candidate, CandidateState } from '../../engine/model/candidate.ts'
 import { type Check, nameOf } from '../../engine/model/check.ts';
 import { type Judgement, quarantineVerdictOf } from '../../engine/model/judgement.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
+import { namesOf } from '../../engine/model/question.ts';
 import type { Entry, Queue } from '../../engine/model/queue.ts';
 import { unlanded } from '../../engine/model/roster.ts';
 import { formatInstant, optionalInstant } from '../../lib/clock.ts';
@@ -72,7 +73,8 @@ export function viewCandidate(candidate: Candidate, context: CandidateContext): 
 // SPEC C63
 function viewDetail(candidate: Candidate, { queue, reuses }: CandidateContext) {
   const onTopOf = unlanded(queue, candidate.beneath).map(({ prNumber }) => prNumber);
-  return { purpose: PURPOSES[candidate.purpose.kind], onTopOf, ...present({ reuses }) };
+  const asked = candidate.question && namesOf(candidate.question);
+  return { purpose: PURPOSES[candidate.purpose.kind], onTopOf, ...present({ reuses, asked }) };
 }
 
 /** Before the commit is built, only the queue's own setting can name required checks. */

@@ -156,7 +156,7 @@ function SearchRow({ place, search, runs, entries }: SearchProps) {
       {own.map((run) => (
         <ol key={run.testBranch} class="lane">
           <li class="branch">{place.branch}</li>
-          <LaneBox place={place} node={{ run, on: run.onTopOf ?? [] }} entries={entries} />
+          <LaneBox place={place} node={{ run, on: run.onTopOf ?? [] }} entries={entries} note="Without any of them" />
         </ol>
       ))}
     </div>
@@ -199,6 +199,7 @@ function LaneBox({ place, node, entries, note }: BoxProps) {
   const first = entries.get(numbers[0] ?? 0);
   const look = lookOfRun(run);
   const checks = [...run.checkSuites.flatMap(({ checkRuns }) => checkRuns), ...run.statusChecks.map(asCheck)];
+  const asked = run.asked === undefined ? undefined : `only ${run.asked.join(', ')}`;
   const light = () => {
     lit.value = new Set([...numbers, ...beneath]);
   };
@@ -206,7 +207,11 @@ function LaneBox({ place, node, entries, note }: BoxProps) {
     lit.value = new Set();
   };
   return (
-    <li class={`box tone-${look.tone}${isLit ? ' lit' : ''}`} onMouseEnter={light} onMouseLeave={dim}>
+    <li
+      class={`box tone-${look.tone}${asked ? ' probe' : ''}${isLit ? ' lit' : ''}`}
+      onMouseEnter={light}
+      onMouseLeave={dim}
+    >
       <div class="members">
         {note !== undefined && numbers.length === 0 && <span>{note}</span>}
         {run.testedPullRequests.slice(0, 4).map(({ prNumber, title }) => (
@@ -231,6 +236,11 @@ function LaneBox({ place, node, entries, note }: BoxProps) {
         {on.length > 0 && (
           <span class="tag quiet" title={`Also on top of ${listNumbers(on)}`}>
             also on {shortOf(on)}
+          </span>
+        )}
+        {asked !== undefined && (
+          <span class="tag quiet title" title={`A probe: it runs ${asked}, and lands nothing`}>
+            {asked}
           </span>
         )}
         {run.reuses !== undefined && <span class="tag">reused: same files as a run</span>}
