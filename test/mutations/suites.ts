@@ -13,7 +13,12 @@ const SUITES = {
   /** Real engine, simulated outcomes: needs, and an outage of CI. */
   policy: [test('src/policy/sluice.test.ts'), test('src/policy/noise.test.ts')],
   /** Commands and results as programs meet them, and the words for people in every situation. */
-  results: [test('test/e2e/cli-land.test.ts'), test('test/e2e/agent.test.ts'), test('src/words/situations.test.ts')],
+  results: [
+    test('src/app/queue/any-result.test.ts'),
+    test('src/words/situations.test.ts'),
+    test('test/e2e/cli-land.test.ts'),
+    test('test/e2e/agent.test.ts'),
+  ],
   effects: [test('src/app/effects/effects.test.ts')],
 } as const satisfies Record<string, readonly (readonly string[])[]>;
 

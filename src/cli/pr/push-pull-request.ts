@@ -19,8 +19,7 @@ const MAX_TRIES = 200;
 // SPEC W80
 export async function pushPullRequest(context: Context, { place, remote, head, number }: Wanted): Promise<number> {
   const clone = { folder: process.cwd(), remote };
-  const elsewhere = await readPushUrl(clone);
-  if (elsewhere !== '')
+  if (await readPushUrl(clone))
     throw usageError(`The remote ${remote} pushes elsewhere than it reads (pushurl). Pull requests go where it reads.`);
   for (let tried = 0; tried < MAX_TRIES; tried += 1) {
     const { pullRequests: heads, target } = await listHeads(clone, place.targetBranch);
