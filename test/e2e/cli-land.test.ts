@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
 import type { ResultView } from '../../src/app/queue/entry-result.ts';
 import { createContext } from '../../src/cli/core/context.ts';
 import { pushPullRequest } from '../../src/cli/pr/push-pull-request.ts';
@@ -229,6 +230,23 @@ describe('sluice land', () => {
     assert.deepEqual([code, JSON.parse(out).prNumber], [0, 1], err);
     // A program gets no sentences with text of others.
     assert.equal(JSON.parse(out).explanation, undefined);
+  });
+
+  it('waits while the branch is under test, which may be to blame [W82]', async () => {
+    const queue = await world.aQueue();
+    await queue.ci.fail(await queue.submitOne());
+    const { folder } = await aClone(queue, { b: 'b\n' });
+    const running = runSluice(['land', '--json'], world.server.env, folder);
+    await until('it is pushed', 30_000, async () => /Pushed/.test(running.output.err) || undefined);
+    await queue.ci.fail(2);
+    await until('it waits although it left', 30_000, async () => / #2 FAILED: /.test(running.output.err) || undefined);
+    const { result } = await queue.get(2, { includeResult: true });
+    assert.deepEqual([result?.mayRetry, result?.command], [{ when: 'AFTER', after: 'TARGET' }, undefined]);
+    const isOfHead = ({ testedPullRequests }: CandidateView) => testedPullRequests.length === 0;
+    const head = await until('the branch is under test', 30_000, async () => (await queue.ci.runs()).find(isOfHead));
+    await queue.ci.report(head, 'SUCCESS');
+    const { code, out } = await running.ended;
+    assert.deepEqual([code, JSON.parse(out).result.mayRetry], [10, { when: 'CHANGED' }]);
   });
 
   it('waits for a server that is away [W82]', async (t) => {
