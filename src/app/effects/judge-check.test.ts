@@ -78,11 +78,12 @@ class Judged {
     conclusion: CheckConclusion | undefined,
     startedAt?: Instant,
     hasUploads = false,
+    name = 'ci',
   ): Promise<void> {
     const { app, clock, queueId } = this.#world;
     const nothing = { startedAt, url: undefined, summary: undefined };
     const status = conclusion === undefined ? ('IN_PROGRESS' as const) : ('COMPLETED' as const);
-    const check = { name: 'ci', status, conclusion, ...nothing, ...(hasUploads && { hasUploads }) };
+    const check = { name, status, conclusion, ...nothing, ...(hasUploads && { hasUploads }) };
     await app.queues.run(queueId, () => ({ kind: 'check_reported', at: clock.now(), candidate, check }));
     await settle();
   }
@@ -520,3 +521,41 @@ async function storeUpload(
   const upload = anUpload(repositoryId, { id: `upload of ${candidate}`, receivedAt, fields, bodyId: null, files: [] });
   await store.uploads.create(upload, 0);
 }
+
+describe('judging a probe', () => {
+  /** The second pull request failed in the solid test, and a probe asks about it. */
+  async function probe() {
+    const asking = { optimizationMode: 'ADAPTIVE', confirmFailures: 'AUTO', probeStatuses: ['ci'] } as const;
+    const { world, judged } = await begin('OFF', asking);
+    await judged.report(SECOND, 'FAILURE');
+    await judged.storeResults(SECOND, { failing: [{ testNo: 2, testId: SOLID }] });
+    await world.clock.pass(2_000);
+    return { world, judged };
+  }
+
+  async function answerTo(conclusion: CheckConclusion, results: Partial<CheckResults> | undefined) {
+    const { world, judged } = await probe();
+    const { question, required } = await judged.candidate(THIRD);
+    assert.deepEqual(question, [{ check: 'ci', tests: [{ id: SOLID, name: `the ${SOLID}` }] }]);
+    assert.deepEqual(required?.names, ['ci (probe)']);
+    await judged.report(THIRD, conclusion, undefined, false, 'ci (probe)');
+    if (results !== undefined) await judged.storeResults(THIRD, { check: 'ci (probe)', failing: [], ...results });
+    await world.clock.pass(results === undefined ? 61_000 : 1_100);
+    const { checks, state, pass } = await judged.candidate(THIRD);
+    return [checks[0]?.answer, state, pass?.by];
+  }
+
+  it('[B18] is by the tests of its question in its reports, and not by its conclusion', async () => {
+    assert.deepEqual(await answerTo('SUCCESS', { testNos: [2] }), ['passed', 'passed', 'question']);
+    const other = { testNos: [1, 2], failing: [{ testNo: 1, testId: FLAKY }] };
+    assert.deepEqual(await answerTo('FAILURE', other), ['passed', 'passed', 'question']);
+    const failing = [{ testNo: 2, testId: SOLID }];
+    assert.deepEqual(await answerTo('FAILURE', { testNos: [2], failing }), ['failed', 'failed', undefined]);
+  });
+
+  it('[B25] has no answer without reports, or if the test did not run', async () => {
+    assert.equal((await answerTo('SUCCESS', undefined))[2], undefined);
+    assert.equal((await answerTo('SUCCESS', undefined))[1], 'abandoned');
+    assert.equal((await answerTo('SUCCESS', { testNos: [1] }))[2], undefined);
+  });
+});
