@@ -126,7 +126,9 @@ function breachOfProbes(before: Queue, { queue, transitions, endedCandidates }: 
 }
 
 /** An entry leaves once and does not stay after it left. Every transition has a reason. */
-function breachOfEndings({ ended, queue, transitions }: Step): string | undefined {
+function breachOfEndings({ ended, endedCandidates, queue, transitions }: Step): string | undefined {
+  const back = endedCandidates.find(({ number }) => findCandidate(queue, number) !== undefined);
+  if (back !== undefined) return `candidate ${back.number} ended and stayed`;
   const submissions = new Set<number>();
   for (const entry of ended) {
     if (submissions.has(entry.submission)) return `#${entry.prNumber} left twice in one step`;

@@ -28,8 +28,10 @@ export function keepSearch(work: Work, search: Search): void {
   const kept = hasEnded ? [] : [search];
   const bisections = work.queue.bisections.flatMap((other) => (other.number === search.number ? kept : [other]));
   amend(work, { bisections });
-  const left = hasEnded ? runsOfSearch(work.queue, search) : [];
-  for (const run of left) endCandidate(work, run, { reason: 'BISECTION_TEST_RUN_PASSED' });
+  if (!hasEnded) return;
+  // A run with members may go on in another search.
+  const controls = runsOfSearch(work.queue, search).filter((run) => run.members.length === 0);
+  for (const control of controls) endCandidate(work, control, { reason: 'BISECTION_TEST_RUN_PASSED' });
 }
 
 const NEW_SEARCH = { survivors: [], cuts: [], isRestHeld: false, failedSets: [], accused: undefined };
