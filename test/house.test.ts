@@ -63,9 +63,9 @@ const REPLACED = {
  * feature alone, by no more than the feature was granted.
  */
 const BUDGET: Readonly<Record<string, number>> = {
-  'src without the page, bench, scripts and examples': 774_300,
-  'the page': 60_320,
-  tests: 805_600,
+  'src without the page, bench, scripts and examples': 813_000,
+  'the page': 60_850,
+  tests: 852_100,
 };
 
 /** Below its budget by more than this share, a part has shrunk, and the budget follows. */
