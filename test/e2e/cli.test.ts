@@ -169,7 +169,7 @@ describe('sluice against a server', () => {
       assert.deepEqual(repositories[0].checks, [
         {
           ...{ name: 'test', command: 'exit 0', prepare: null, timeoutMinutes: 5 },
-          ...{ network: false, userNamespaces: false, cache: null, tools: [] },
+          ...{ network: false, userNamespaces: false, cache: null, selects: null, tools: [] },
         },
       ]);
       const status = JSON.parse(await ok(['status', '--json']));
