@@ -100,7 +100,10 @@ describe('caches of checks', () => {
     const number = await queue.submitOne();
     const { explanation } = await untilLeft(queue, number);
     const text = await logOf(queue, await testRunOf(queue, number), 'unit');
-    assert.match(text + JSON.stringify(explanation), /needs no-such-tool, which it does not find\. Checks find programs in /);
+    assert.match(
+      text + JSON.stringify(explanation),
+      /needs no-such-tool, which it does not find\. Checks find programs in /,
+    );
   });
 });
 
