@@ -14,7 +14,7 @@ import { ROOT } from './helpers/doc-pages.ts';
 const run = promisify(execFile);
 const { version, optionalDependencies } = readJson(join(ROOT, 'package.json'));
 /** More is a mistake: a package that is not meant to be part of it, or a file of the clone. */
-const LIMITS = { server: 3_000_000, cli: 550_000 };
+const LIMITS = { server: 3_000_000, cli: 575_000 };
 const ALWAYS = ['CHANGELOG.md', 'LICENSE', 'NOTICES.md', 'README.md', 'bin/sluice.mjs', 'package.json'];
 
 let made: string;

@@ -62,7 +62,7 @@ describe('the totals of a queue', () => {
           const after = flat(told.queue.totals);
           for (const [name, value] of Object.entries(before)) assert.ok((after[name] ?? 0) >= value, name);
         }
-        const endedCandidates = [...told.endedCandidates.values()];
+        const endedCandidates = [...told.endings.values()];
         const recounted = addTotals(NO_TOTALS, { transitions: told.transitions, endedCandidates });
         const { inQueueMs, ...exact } = recounted;
         assert.deepEqual(flat(told.queue.totals), flat({ ...exact, inQueueMs }));

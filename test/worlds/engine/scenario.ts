@@ -72,6 +72,8 @@ export class Scenario {
   readonly steps: Step[] = [];
   readonly ended = new Map<number, Entry>();
   readonly endedCandidates = new Map<number, Candidate>();
+  /** As they ended: reports that come later are not in them. */
+  readonly endings = new Map<number, Candidate>();
   readonly alarms: string[] = [];
   readonly endedAlarms: string[] = [];
   /** Questions about computed targets since the last look: a letter, or `review`. */
@@ -138,7 +140,10 @@ export class Scenario {
     this.last = result;
     this.transitions.push(...result.transitions);
     for (const entry of result.ended) this.ended.set(entry.prNumber, entry);
-    for (const candidate of result.endedCandidates) this.endedCandidates.set(candidate.number, candidate);
+    for (const candidate of result.endedCandidates) {
+      this.endedCandidates.set(candidate.number, candidate);
+      if (!this.endings.has(candidate.number)) this.endings.set(candidate.number, candidate);
+    }
     assert.notEqual(result.outcome.kind, 'parked', result.outcome.kind === 'parked' ? result.outcome.detail : '');
     assert.equal(findBreachAnywhere(this.queue), undefined);
     this.#assertSettled(event.at);
